@@ -35,7 +35,8 @@ A ``Finding`` is a fact with a place in the code, which a person can hide. ``bef
 
     def old_file(cell: CellCode) -> Iterator[Finding]:
         if "sales_2019" in cell.source:
-            yield Finding("", "`sales_2019.csv` was replaced by `sales.csv` in 2021.")
+            words = Sentence("`sales_2019.csv` was replaced by `{name}`.", name="sales.csv")
+            yield Finding("", words)
 
     OLD_FILES = Hook("Old files", before_run=old_file)
 
@@ -53,6 +54,7 @@ from __future__ import annotations
 
 from .agent.tools.shared.base import CellOutcome, Tool, ToolContext
 from .base.errors import DocumentError, KernelError, ModelError
+from .base.sentences import Sentence
 from .run.approval.hooks import (
     AfterAnswer,
     AfterRun,
@@ -129,6 +131,7 @@ __all__ = [
     "Provider",
     "Refusal",
     "Seen",
+    "Sentence",
     "Settings",
     "Text",
     "Thinking",

@@ -318,7 +318,9 @@ def document() -> str:
     }
     ordered = sorted([*kinds, Error], key=lambda kind: str(getattr(kind, "__name__", "")))
     schemas, components = msgspec.json.schema_components(
-        ordered, ref_template="#/components/schemas/{name}"
+        ordered,
+        ref_template="#/components/schemas/{name}",
+        schema_hook=lambda _: {"type": "string"},
     )
     known = dict(zip(ordered, schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
@@ -421,7 +423,9 @@ def types() -> str:
     """TypeScript of the requests and answers that the panel uses. A request may leave out what
     has a default, an answer only if its type says so."""
     kinds = {**REQUESTS, **ANSWERS}
-    references, components = msgspec.json.schema_components(kinds, ref_template="{name}")
+    references, components = msgspec.json.schema_components(
+        kinds, ref_template="{name}", schema_hook=lambda _: {"type": "string"}
+    )
     named = {ref["$ref"]: name for ref, name in zip(references, kinds.values(), strict=True)}
     written = [TYPES_HEADER]
     for (ref, name), kind in zip(named.items(), kinds, strict=True):

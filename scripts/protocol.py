@@ -26,16 +26,22 @@ ROOT = Path(__file__).resolve().parent.parent
 HEADER = "/* Made by scripts/protocol.py from the Python %s. Do not edit. */\n"
 
 
+def string(kind: type) -> dict[str, str]:
+    """A sentence reaches the page in words."""
+    return {"type": "string"}
+
+
 def schema() -> dict[str, Any]:
     """One JSON Schema whose definitions are all frames, commands and events."""
-    _, defs = msgspec.json.schema_components([commands.Command, commands.ServerFrame, events.Event])
+    kinds = [commands.Command, commands.ServerFrame, events.Event]
+    _, defs = msgspec.json.schema_components(kinds, schema_hook=string)
     unions = {}
     for name, union in (
         ("Command", commands.Command),
         ("ServerFrame", commands.ServerFrame),
         ("Event", events.Event),
     ):
-        (out,), _ = msgspec.json.schema_components([union])
+        (out,), _ = msgspec.json.schema_components([union], schema_hook=string)
         unions[name] = {"anyOf": out["anyOf"]}
     # Defaults are filled in by the server when it sends: mark everything it sends as present.
     incoming = {member.__name__ for member in get_args(commands.Command)}

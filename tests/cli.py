@@ -19,12 +19,11 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import msgspec
 import nbformat
 import pexpect
 
 from jupyter_codeinterp.cli.main import main
-from jupyter_codeinterp.wire.events import Event, TurnEnded
+from jupyter_codeinterp.wire.events import Event, TurnEnded, read_event
 from tests.reference_window import notebook
 
 CANARY = "sk-ant-canary-0123456789-of-the-environment"
@@ -43,7 +42,7 @@ class Ran:
     @property
     def events(self) -> list[Event]:
         """Each line of the output is one."""
-        return [msgspec.json.decode(line, type=Event) for line in self.out.splitlines()]
+        return [read_event(line) for line in self.out.splitlines()]
 
     @property
     def ended(self) -> TurnEnded:

@@ -13,13 +13,14 @@ from typing import Any
 import msgspec
 from tornado.websocket import WebSocketClientConnection, WebSocketClosedError
 
+from jupyter_codeinterp.base.sentences import from_journal
 from jupyter_codeinterp.notebook.apply import apply
 from jupyter_codeinterp.notebook.content import views
 from jupyter_codeinterp.wire import commands as c
 from jupyter_codeinterp.wire.events import Draft, DraftWaiting, Event, TurnEnded
 from jupyter_codeinterp.wire.ops import Notebook, protected_in
 
-_decoder = msgspec.json.Decoder(c.ServerFrame)
+_decoder = msgspec.json.Decoder(c.ServerFrame, dec_hook=from_journal)
 DEADLINE = 30.0
 """Seconds until something that is waited for counts as not happening."""
 

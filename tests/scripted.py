@@ -23,7 +23,15 @@ from jupyter_codeinterp.session.session import Services, Session
 from jupyter_codeinterp.view.own_command import OwnCommand
 from jupyter_codeinterp.view.untrusted import Untrusted, bare
 from jupyter_codeinterp.wire.commands import SessionInfo
-from jupyter_codeinterp.wire.events import Draft, DraftWaiting, Event, Mode, TurnEnded, TurnStarted
+from jupyter_codeinterp.wire.events import (
+    Draft,
+    DraftWaiting,
+    Event,
+    Mode,
+    TurnEnded,
+    TurnStarted,
+    read_event,
+)
 from jupyter_codeinterp.wire.messages import (
     Message,
     Text,
@@ -431,7 +439,7 @@ class Bench:
         async def wait() -> E:
             seen = 0
             async for _, data in self.session.event_log.follow(0):
-                event = msgspec.json.decode(data, type=Event)
+                event = read_event(data)
                 seen += isinstance(event, kind)
                 if isinstance(event, kind) and seen == number:
                     return event

@@ -16,6 +16,7 @@ import msgspec
 import pytest
 
 from jupyter_codeinterp.base.errors import CommandError, StoreError
+from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.journal.branching import beginning, points, title_of
 from jupyter_codeinterp.journal.sqlite import SqliteStore
 from jupyter_codeinterp.session.messages import MAX_MESSAGE
@@ -289,7 +290,8 @@ def test_a_branch_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
     store.create(blank("old"))
     store.append_events("old", [(1, e.TurnStarted(1, "Go", "review", "m", messages=0))])
     begins = beginning(1, store.events("old"), [], lambda: ())
-    twice = msgspec.structs.replace(begins, events=[(1, e.Note("a")), (1, e.Note("b"))])
+    notes = e.Note(Sentence("a")), e.Note(Sentence("b"))
+    twice = msgspec.structs.replace(begins, events=[(1, note) for note in notes])
     with pytest.raises(StoreError):
         store.create_branch(blank("new"), "old", twice)
     assert store.get("new") is None and store.events("new") == []

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.cli.commands.turn import last_words
 from jupyter_codeinterp.journal.transcript import turns
 from jupyter_codeinterp.wire import events as e
@@ -114,7 +115,7 @@ def test_the_end_of_an_answer_is_short_and_inert() -> None:
     told = [f"line {n}" for n in range(9)]
     asked = e.TurnStarted(1, "Why\x1b[2J?", "auto", "m")
     said = e.TextDone(0, "\n\n".join([*told, "\x1b]0;owned\x07"]))
-    stopped = e.TurnEnded(1, "cancelled", message="Stopped.")
+    stopped = e.TurnEnded(1, "cancelled", message=Sentence("Stopped."))
     shown = last_words(turns([asked, e.StepStarted(1), said, stopped]))
     assert shown == "> Why\\x1b[2J?\nline 7\nline 8\n\\x1b]0;owned\\x07\nStopped."
     assert last_words([]) == "> "

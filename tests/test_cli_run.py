@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.cli.arguments import parser
 from jupyter_codeinterp.cli.commands.turn import exit_code
 from jupyter_codeinterp.cli.terminal.drawing import Screen
@@ -360,9 +361,9 @@ def statuses(ran: Ran) -> list[str]:
     ],
 )
 def test_what_yes_covers(
-    kind: Any, notices: tuple[str, ...], always: bool, edits: bool, everything: bool
+    kind: Any, notices: tuple[Sentence, ...], always: bool, edits: bool, everything: bool
 ) -> None:
-    draft = e.Draft("d", "c", kind, "", "", "x", "n", notices=notices, always=always)
+    draft = e.Draft("d", "c", kind, "", Sentence(""), "x", "n", notices=notices, always=always)
     assert [covers(yes, draft) for yes in ("", "run", "edits", "all")] == [
         *(False, False, edits, everything)
     ]
@@ -493,7 +494,7 @@ def test_what_a_kernel_writes_past_its_cell_goes_nowhere(cli: Cli) -> None:
 def read_until(process: subprocess.Popen[str], kind: type[e.Event]) -> Any:
     assert process.stdout is not None
     for line in process.stdout:
-        event = msgspec.json.decode(line, type=e.Event)
+        event = e.read_event(line)
         if isinstance(event, kind):
             return event
     raise AssertionError(process.communicate())
@@ -520,7 +521,7 @@ def test_a_signal_while_code_runs(cli: Cli) -> None:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
         assert (process.returncode, err) == (130, "")
-    ended = msgspec.json.decode(out.splitlines()[-1], type=e.Event)
+    ended = e.read_event(out.splitlines()[-1])
     assert isinstance(ended, e.TurnEnded) and ended.stop_reason == "cancelled"
     last = cli.book().cells[-1]
     assert last.outputs[-1].ename == "KeyboardInterrupt"
@@ -625,11 +626,15 @@ def test_a_card_names_the_cell_and_its_picture_and_shows_a_table() -> None:
     head, figure = "status=ok cell_id=c place=4/6", "[image: <Figure size 800x450 with 1 Axes>]"
     table = "\n".join(f"row {number}" for number in range(40))
     for event in (
-        e.ToolDone("1", "move_cell", "Move “Chart”", "ok", cell_id="c", detail=head),
-        e.ToolDone("2", "move_cell", "Move a cell", "ok", detail="status=ok"),
-        e.ToolDone("3", "run_cell", "Chart", "ok", cell_id="c", detail=f"{head}\n{figure}"),
-        e.ToolDone("4", "run_cell", "List", "ok", cell_id="c", detail=f"{head}\n{table}"),
-        e.ToolDone("5", "run_cell", "Long", "ok", cell_id="c", detail=f"{head}\n{table * 2}"),
+        e.ToolDone("1", "move_cell", Sentence("Move “Chart”"), "ok", cell_id="c", detail=head),
+        e.ToolDone("2", "move_cell", Sentence("Move a cell"), "ok", detail="status=ok"),
+        e.ToolDone(
+            "3", "run_cell", Sentence("Chart"), "ok", cell_id="c", detail=f"{head}\n{figure}"
+        ),
+        e.ToolDone("4", "run_cell", Sentence("List"), "ok", cell_id="c", detail=f"{head}\n{table}"),
+        e.ToolDone(
+            "5", "run_cell", Sentence("Long"), "ok", cell_id="c", detail=f"{head}\n{table * 2}"
+        ),
     ):
         person.show(event, b"")
     said = file.getvalue()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.journal.replay import ends_of_runs
 from jupyter_codeinterp.notebook.apply import apply
 from jupyter_codeinterp.session.server import live_notebooks
@@ -47,7 +48,7 @@ def killed(site: Site, jp_root_dir: Path) -> Site:
     started = (
         e.TurnStarted(1, "Work", "auto", "m"),
         e.StepStarted(1),
-        e.ToolStarted("t1", "run_cell", "Work"),
+        e.ToolStarted("t1", "run_cell", Sentence("Work")),
         e.RunStarted("t1", "d", "r1", "m1", "k1", "python"),
     )
     store.append_events(S, list(enumerate(started, 1)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.journal.exports import LOOKS, markdown
 from jupyter_codeinterp.journal.prose import plain
 from jupyter_codeinterp.journal.transcript import FACTS, REPORT
@@ -48,12 +49,12 @@ def ran(
     language: str = "",
 ) -> list[Event]:
     return [
-        ToolStarted(call_id, "run_cell", "Add"),
-        DraftOpened(call_id, "d", "insert", "a", "Add"),
-        DraftWaiting(Draft("d", call_id, "insert", "a", "Add", "not this", "n")),
+        ToolStarted(call_id, "run_cell", Sentence("Add")),
+        DraftOpened(call_id, "d", "insert", "a", Sentence("Add")),
+        DraftWaiting(Draft("d", call_id, "insert", "a", Sentence("Add"), "not this", "n")),
         DraftDecided(call_id, "d", "run", "person", source),
         RunStarted(call_id, "a", "r", "m", "k", language),
-        ToolDone(call_id, "run_cell", "Add", status, "a", detail=detail),
+        ToolDone(call_id, "run_cell", Sentence("Add"), status, "a", detail=detail),
     ]
 
 
@@ -94,7 +95,10 @@ See the sum.
 
 def test_markdown_lists_findings_as_text() -> None:
     place = Place(3, 0, 3, 4)
-    found = (Finding("Filter", "<b>It</b> matched 0 rows.", place), Finding("X", "# a\n- [b](c)"))
+    found = (
+        Finding("Filter", Sentence("<b>It</b> matched 0 rows."), place),
+        Finding("X", Sentence("# a\n- [b](c)")),
+    )
     *others, done = ran("x")
     assert isinstance(done, ToolDone)
     detail = f"{done.detail}\n{FACTS}\nFor the model.\n{REPORT.format('audit')}\nIt, too."
@@ -108,18 +112,21 @@ def test_markdown_lists_findings_as_text() -> None:
 
 def test_markdown_tells_what_did_not_run_and_what_happened_besides() -> None:
     events: list[Event] = [
-        ASKED, StepStarted(1), TextDelta(0, "Void"), StepDiscarded(1, "broken"),
+        ASKED, StepStarted(1), TextDelta(0, "Void"), StepDiscarded(1, Sentence("broken")),
         StepStarted(2), TextDelta(0, "I am cu"), TextDelta(0, "t off"),
-        ToolStarted("x", "run_cell"), DraftOpened("x", "d", "insert", "a", "Wipe the disk"),
-        DraftWaiting(Draft("d", "x", "insert", "a", "Wipe the disk", "rm -rf", "n")),
+        ToolStarted("x", "run_cell"),
+        DraftOpened("x", "d", "insert", "a", Sentence("Wipe the disk")),
+        DraftWaiting(Draft("d", "x", "insert", "a", Sentence("Wipe the disk"), "rm -rf", "n")),
         DraftDecided("x", "d", "reject", "person", "rm -rf", reason="The person rejected it."),
-        ToolDone("x", "run_cell", "Wipe the disk", "rejected",
+        ToolDone("x", "run_cell", Sentence("Wipe the disk"), "rejected",
                  detail="status=rejected\nThe person rejected it."),
         ToolStarted("q", "ask_user"), QuestionAsked("q", "Which year?", ("2024", "2025")),
         QuestionAnswered("q", "Both"),
-        ToolDone("q", "ask_user", "Question", "ok", detail="status=ok\nThe person answered: Both"),
-        ToolStarted("lost", "run_cell", "Not begun"),
-        Note("The kernel was restarted."), TurnEnded(1, "cancelled", message="Stopped."),
+        ToolDone("q", "ask_user", Sentence("Question"), "ok",
+                 detail="status=ok\nThe person answered: Both"),
+        ToolStarted("lost", "run_cell", Sentence("Not begun")),
+        Note(Sentence("The kernel was restarted.")),
+        TurnEnded(1, "cancelled", message=Sentence("Stopped.")),
         TurnUndone(1, ("a",), ()),
     ]  # fmt: skip
     text = markdown(INFO, events)
@@ -139,8 +146,8 @@ def test_what_a_tool_read_for_the_model_alone_is_left_out(
 ) -> None:
     detail = f"status={status}\nOnly the model reads this."
     events: list[Event] = [
-        ToolStarted("l", name, "Look"),
-        ToolDone("l", name, "Look", status, detail=detail),
+        ToolStarted("l", name, Sentence("Look")),
+        ToolDone("l", name, Sentence("Look"), status, detail=detail),
     ]
     text = markdown(INFO, [ASKED, StepStarted(1), *events])
     assert f"### Look ({status})\n" in text

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.journal.ledger import GONE
 from jupyter_codeinterp.journal.sqlite import Retention, SqliteStore
 from jupyter_codeinterp.journal.sqlite import file as mark
@@ -41,7 +42,7 @@ def talk(store: SqliteStore, session_id: str, days: float = 0.0, events: int = 3
     """A conversation that was changed so many days ago."""
     changed = time.time() - days * DAY
     store.create(SessionInfo(session_id, "a.ipynb", "", "m", "review", False, changed, changed))
-    store.append_events(session_id, [(n, Note("x" * 200)) for n in range(1, events + 1)])
+    store.append_events(session_id, [(n, Note(Sentence("x" * 200))) for n in range(1, events + 1)])
     store.append_messages(session_id, (user(Text("hi")),), 1)
     store.append_request(session_id, 1, {"system": "be good"})
     store.append_op(session_id, StoredOp(1, 1, Delete("c", "x")))
@@ -270,7 +271,7 @@ async def test_others_write_while_much_is_deleted(store: SqliteStore) -> None:
     seq = 3
     while not tidying.done():
         seq += 1
-        store.append_events("new", [(seq, Note("on"))])
+        store.append_events("new", [(seq, Note(Sentence("on")))])
         await asyncio.sleep(0)
     await tidying
     assert [info.session_id for info in store.list()] == ["new"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.run.approval.markdown_cells import (
     NOT_CHECKED,
     TOO_DEEP,
@@ -101,7 +102,7 @@ async def test_markdown_that_asks(text: str) -> None:
 
 
 async def test_a_check_that_fails_asks() -> None:
-    def fails(text: str) -> tuple[str, ...]:
+    def fails(text: str) -> tuple[Sentence, ...]:
         raise RecursionError
 
     assert await risks(fails, "x") == (NOT_CHECKED,)

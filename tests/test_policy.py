@@ -5,6 +5,7 @@ from typing import get_args
 
 import pytest
 
+from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.run.approval import modes
 from jupyter_codeinterp.run.approval.code_warnings import hidden_characters
 from jupyter_codeinterp.run.approval.decisions import unasked
@@ -108,7 +109,7 @@ def test_what_bars_a_kernel(
         unasked_in = modes.MODES[mode].unasked
         barred, why = bars(unasked=unasked_in, sandboxed=sandboxed, needs_sandbox=admin, sign=sign)
         assert (barred, " ".join(words[one] for one in why)) == (asks, told)
-        draft = Draft("d", "c", "insert", "", "", "x", "n", notices=why, runs=True)
+        draft = Draft("d", "c", "insert", "", Sentence(""), "x", "n", notices=why, runs=True)
         assert is_barred(draft) is bool(told)
         assert ("Answer from the results so far" in unasked(draft)) is bool(told)
 

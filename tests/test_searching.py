@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from jupyter_codeinterp.base.errors import StoreError
+from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.journal.sqlite import SqliteStore
 from jupyter_codeinterp.wire.commands import SessionInfo
 from jupyter_codeinterp.wire.events import (
@@ -88,7 +89,7 @@ def test_not_what_the_journal_writes_around_it(store: SqliteStore, word: str) ->
 
 
 def test_not_thinking_nor_results(store: SqliteStore) -> None:
-    done = ToolDone("c", "run_cell", "secret title", "ok", detail="secret output")
+    done = ToolDone("c", "run_cell", Sentence("secret title"), "ok", detail="secret output")
     add(store, "s1", asked("Go"), ThinkingDelta(0, "secret thought"), done)
     assert found(store, "secret") == []
 

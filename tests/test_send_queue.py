@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jupyter_codeinterp.base.sentences import from_journal
 from jupyter_codeinterp.server.socket import send_queue
 from jupyter_codeinterp.server.socket import send_queue as send_queues
 from jupyter_codeinterp.server.socket.send_queue import SendQueue
@@ -20,7 +21,7 @@ from jupyter_codeinterp.wire import commands as c
 from jupyter_codeinterp.wire.ops import BeginRun, FinishRun, Op, Restore, SetSource, digest
 from tests.fake_anthropic import on_loop
 
-_decoder = msgspec.json.Decoder(c.ServerFrame)
+_decoder = msgspec.json.Decoder(c.ServerFrame, dec_hook=from_journal)
 
 
 class Peer:

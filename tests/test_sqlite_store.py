@@ -16,6 +16,7 @@ import msgspec
 import pytest
 
 from jupyter_codeinterp.base.errors import StoreError
+from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.journal.ledger import Ledger, outputs_of, undo_op
 from jupyter_codeinterp.journal.sqlite import SqliteStore, schema
 from jupyter_codeinterp.journal.sqlite import file as journal_file
@@ -37,6 +38,7 @@ from jupyter_codeinterp.wire.events import (
     TurnEnded,
     TurnStarted,
     UsageChanged,
+    event_json,
 )
 from jupyter_codeinterp.wire.messages import (
     Message,
@@ -101,7 +103,7 @@ def test_sessions_newest_first_and_by_notebook(store: SqliteStore) -> None:
 
 
 def test_last_seq_is_the_journals(store: SqliteStore) -> None:
-    store.append_events("s1", [(1, Note("a")), (7, Note("b"))])
+    store.append_events("s1", [(1, Note(Sentence("a"))), (7, Note(Sentence("b")))])
     session = store.get("s1")
     assert session is not None and session.last_seq == 7
 
@@ -136,7 +138,7 @@ def test_silenced_findings_stay_with_their_notebook(store: SqliteStore, path: Pa
 def test_delete_takes_everything_of_one_session(store: SqliteStore, path: Path) -> None:
     store.create(info("s2"))
     for session_id in ("s1", "s2"):
-        store.append_events(session_id, [(1, Note("a"))])
+        store.append_events(session_id, [(1, Note(Sentence("a")))])
         store.append_messages(session_id, (user(Text("hi")),), 1)
         store.append_request(session_id, 1, {"system": "be good"})
         store.append_op(session_id, StoredOp(1, 1, Delete("c", "x")))
@@ -154,7 +156,9 @@ def test_delete_takes_everything_of_one_session(store: SqliteStore, path: Path) 
 
 
 def test_events_come_back_as_they_were(store: SqliteStore) -> None:
-    draft = Draft("d", "c", "edit", "e", "t", "é = 1\n", "nonce", notices=("!",))
+    draft = Draft(
+        "d", "c", "edit", "e", Sentence("t"), "é = 1\n", "nonce", notices=(Sentence("!"),)
+    )
     events: list[Event] = [
         DraftWaiting(draft),
         UsageChanged(Usage(1, 2, 3, 4), 0.25),
@@ -164,8 +168,8 @@ def test_events_come_back_as_they_were(store: SqliteStore) -> None:
 
 
 def test_after(store: SqliteStore) -> None:
-    journal(store, Note("a"), Note("b"), Note("c"))
-    assert store.events("s1", 1) == [(2, Note("b")), (3, Note("c"))]
+    journal(store, Note(Sentence("a")), Note(Sentence("b")), Note(Sentence("c")))
+    assert store.events("s1", 1) == [(2, Note(Sentence("b"))), (3, Note(Sentence("c")))]
     assert store.events("s1", 3) == []
     assert store.events("unknown") == []
 
@@ -209,7 +213,11 @@ def test_an_unfinished_text_of_an_earlier_step_stays(store: SqliteStore) -> None
 
 def test_a_discarded_step_loses_its_parts(store: SqliteStore) -> None:
     kept = journal(
-        store, StepStarted(1), TextDelta(0, "a"), TextDelta(1, "b"), StepDiscarded(1, "broken")
+        store,
+        StepStarted(1),
+        TextDelta(0, "a"),
+        TextDelta(1, "b"),
+        StepDiscarded(1, Sentence("broken")),
     )
     assert [seq for seq, _ in kept] == [1, 4]
 
@@ -242,7 +250,14 @@ def test_thinking_is_folded_when_the_turn_ends(store: SqliteStore) -> None:
 def test_compaction_leaves_other_sessions_alone(store: SqliteStore) -> None:
     store.create(info("s2"))
     journal(store, TextDelta(0, "a"), ThinkingDelta(0, "b"), ThinkingDelta(0, "b"), session_id="s2")
-    journal(store, TextDelta(0, "a"), Note("x"), Note("y"), TextDone(0, "a"), TurnEnded(1, "error"))
+    journal(
+        store,
+        TextDelta(0, "a"),
+        Note(Sentence("x")),
+        Note(Sentence("y")),
+        TextDone(0, "a"),
+        TurnEnded(1, "error"),
+    )
     assert [seq for seq, _ in store.events("s2")] == [1, 2, 3]
 
 
@@ -252,12 +267,12 @@ def test_compaction_leaves_other_sessions_alone(store: SqliteStore) -> None:
 def test_a_wrong_append_changes_nothing(
     store: SqliteStore, session_id: str, seq: int, code: str
 ) -> None:
-    store.append_events("s1", [(1, Note("a"))])
+    store.append_events("s1", [(1, Note(Sentence("a")))])
     with pytest.raises(StoreError) as raised:
-        store.append_events(session_id, [(9, Note("b")), (seq, Note("c"))])
+        store.append_events(session_id, [(9, Note(Sentence("b"))), (seq, Note(Sentence("c")))])
     assert raised.value.code == code
-    assert store.events("s1") == [(1, Note("a"))]
-    store.append_events("s1", [(2, Note("goes on"))])
+    assert store.events("s1") == [(1, Note(Sentence("a")))]
+    store.append_events("s1", [(2, Note(Sentence("goes on")))])
 
 
 async def test_settling_waits_for_the_disk_and_for_the_log_that_holds_it_all(
@@ -286,7 +301,7 @@ async def test_tidying_lets_the_log_begin_anew(store: SqliteStore, path: Path) -
 
     def write(first: int) -> int:
         for seq in range(first, first + 200):
-            store.append_events("s1", [(seq, Note("x" * 4_000))])
+            store.append_events("s1", [(seq, Note(Sentence("x" * 4_000)))])
         return log.stat().st_size
 
     size = write(1)
@@ -438,7 +453,7 @@ def test_outputs_are_the_last_ones(store: SqliteStore) -> None:
 def test_everything_written_is_scrubbed(path: Path) -> None:
     store = SqliteStore(path, scrub=lambda text: text.replace("SECRET", "[key removed]"))
     store.create(info(notebook="SECRET.ipynb"))
-    store.append_events("s1", [(1, Note("SECRET"))])
+    store.append_events("s1", [(1, Note(Sentence("SECRET")))])
     store.append_messages("s1", (user(Text("SECRET")),), 1)
     store.append_request("s1", 1, {"system": "SECRET", "x": "SECRET"})
     store.append_op("s1", StoredOp(1, 1, Delete("SECRET", "SECRET")))
@@ -446,7 +461,7 @@ def test_everything_written_is_scrubbed(path: Path) -> None:
     put_outputs(store, "s1", "a", ({"text": "SECRET"},))
     store.rename_notebook("SECRET.ipynb", "SECRET2.ipynb")
     assert store.list("SECRET2.ipynb")[0].notebook == "[key removed]2.ipynb"
-    assert store.events("s1") == [(1, Note("[key removed]"))]
+    assert store.events("s1") == [(1, Note(Sentence("[key removed]")))]
     store.close()
     for file in path.parent.iterdir():
         assert b"SECRET" not in file.read_bytes(), file.name
@@ -497,15 +512,15 @@ async def test_on_a_network_drive_all_of_it_works_without_a_log(
         assert one._db.execute("PRAGMA synchronous").fetchone() == (2,)
     store.create(info())
     assert store.take_lease("s1") is None and other.take_lease("s1") is not None
-    store.append_events("s1", [(1, Note("a"))])
+    store.append_events("s1", [(1, Note(Sentence("a")))])
     await store.settle()
     await store.tidy()
-    assert other.events("s1") == [(1, Note("a"))]
+    assert other.events("s1") == [(1, Note(Sentence("a")))]
     store.close()
     other.close()
     assert sorted(file.name for file in list_of(path)) == [path.name, f"{path.name}-mark"]
     store = SqliteStore(path)
-    assert store.events("s1") == [(1, Note("a"))] and store.notices() == {}
+    assert store.events("s1") == [(1, Note(Sentence("a")))] and store.notices() == {}
     store.close()
 
 
@@ -533,7 +548,7 @@ async def test_an_append_does_not_wait_for_a_network_drive(drive: SqliteStore, p
     ops = [StoredOp(1, 1, Delete("a", "x")), StoredOp(2, 1, Delete("b", "y"))]
     with held(path):
         for seq in (1, 2, 3):
-            drive.append_events("s1", [(seq, Note(str(seq)))])
+            drive.append_events("s1", [(seq, Note(Sentence(str(seq))))])
         drive.append_messages("s1", (user(Text("a")), assistant(Text("b"))), 1)
         drive.append_request("s1", 1, {"system": "S"})
         for op in ops:
@@ -559,7 +574,7 @@ async def test_an_append_does_not_wait_for_a_network_drive(drive: SqliteStore, p
 async def test_reads_of_a_network_drive_see_what_was_appended(drive: SqliteStore) -> None:
     large: tuple[dict[str, Any], ...] = ({"output_type": "stream", "text": "x" * 60_000},)
     for seq in range(1, 200):
-        drive.append_events("s1", [(seq, Note("a"))])
+        drive.append_events("s1", [(seq, Note(Sentence("a")))])
         assert drive.last_seq("s1") == seq
     kept = await drive.keep_outputs("s1", large)
     drive.append_op("s1", StoredOp(1, 1, FinishRun("a", "r", large, 1, kept=kept)))
@@ -573,43 +588,43 @@ async def test_a_failed_write_to_a_network_drive_is_told_and_repeated(
 ) -> None:
     drive._db.execute("PRAGMA busy_timeout=0")
     with held(path):
-        drive.append_events("s1", [(1, Note("a"))])
+        drive.append_events("s1", [(1, Note(Sentence("a")))])
         with pytest.raises(StoreError) as caught:
             await drive.settle("s1")
         assert caught.value.code == "locked"
         with pytest.raises(StoreError):
-            drive.append_events("s1", [(2, Note("b"))])
+            drive.append_events("s1", [(2, Note(Sentence("b")))])
         with pytest.raises(StoreError):
             await drive.settle("s1")
     await drive.settle("s1")
-    drive.append_events("s1", [(2, Note("b"))])
-    assert drive.events("s1") == [(1, Note("a")), (2, Note("b"))]
+    drive.append_events("s1", [(2, Note(Sentence("b")))])
+    assert drive.events("s1") == [(1, Note(Sentence("a"))), (2, Note(Sentence("b")))]
 
 
 async def test_another_server_was_first_on_a_network_drive(drive: SqliteStore, path: Path) -> None:
     """Only the session that it has taken is concerned."""
     drive.create(info("s2"))
     other = SqliteStore(path)
-    other.append_events("s1", [(1, Note("theirs"))])
+    other.append_events("s1", [(1, Note(Sentence("theirs")))])
     await other.settle("s1")
     with held(path):
         for seq in (1, 2):
-            drive.append_events("s1", [(seq, Note("ours"))])
-            drive.append_events("s2", [(seq, Note("ours"))])
+            drive.append_events("s1", [(seq, Note(Sentence("ours")))])
+            drive.append_events("s2", [(seq, Note(Sentence("ours")))])
     with pytest.raises(StoreError) as caught:
         await drive.settle("s1")
     assert caught.value.code == "repeated"
     await drive.settle("s2")
     with pytest.raises(StoreError) as caught:
-        drive.append_events("s1", [(3, Note("ours"))])
+        drive.append_events("s1", [(3, Note(Sentence("ours")))])
     assert caught.value.code == "repeated"
-    assert drive.events("s1") == [(1, Note("theirs"))] and drive.last_seq("s2") == 2
+    assert drive.events("s1") == [(1, Note(Sentence("theirs")))] and drive.last_seq("s2") == 2
     other.close()
 
 
 async def test_closing_waits_for_a_network_drive(path: Path, drive: SqliteStore) -> None:
     for seq in range(1, 100):
-        drive.append_events("s1", [(seq, Note("a"))])
+        drive.append_events("s1", [(seq, Note(Sentence("a")))])
     drive.close()
     store = SqliteStore(path)
     assert store.last_seq("s1") == 99
@@ -769,8 +784,8 @@ def test_the_climb_from_version_6(path: Path) -> None:
 
 def test_a_fixed_cell_of_an_older_journal_stays_fixed(path: Path) -> None:
     quoted = '{"mended": 1}'
-    done = ToolDone("c1", "edit_cell", "Sum", "ok", detail=quoted, fixed=True)
-    data = msgspec.json.encode(done).decode().replace('"fixed":', '"mended":')
+    done = ToolDone("c1", "edit_cell", Sentence("Sum"), "ok", detail=quoted, fixed=True)
+    data = event_json(done).decode().replace('"fixed":', '"mended":')
     path.parent.mkdir()
     with closing(sqlite3.connect(path)) as db:
         db.executescript((Path(__file__).parent / "journal_version_6.sql").read_text("utf-8"))
@@ -802,16 +817,16 @@ def test_an_event_that_a_version_removed_later_is_gone_and_the_rest_is_there(pat
     """Version 12 wrote it: its file is past the first migration that deletes such events."""
     store = SqliteStore(path)
     store.create(info())
-    store.append_events("s1", [(1, Note("before"))])
+    store.append_events("s1", [(1, Note(Sentence("before")))])
     for seq, kind in enumerate(REMOVED_EVENTS, 2):
         row = ("s1", seq, kind, json.dumps({"type": kind, "turn": 1}))
         store._db.execute("INSERT INTO events VALUES (?, ?, ?, NULL, ?)", row)
-    store.append_events("s1", [(50, Note("after"))])
+    store.append_events("s1", [(50, Note(Sentence("after")))])
     store._db.execute("PRAGMA user_version=12")
     store.close()
     store = SqliteStore(path)
     assert store.warning == ""
-    assert store.events("s1") == [(1, Note("before")), (50, Note("after"))]
+    assert store.events("s1") == [(1, Note(Sentence("before"))), (50, Note(Sentence("after")))]
     store.close()
 
 
@@ -886,14 +901,14 @@ def test_locked(store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreError) as raised:
-        store.append_events("s1", [(1, Note("a"))])
+        store.append_events("s1", [(1, Note(Sentence("a")))])
     assert (raised.value.code, raised.value.message) == (
         "locked",
         "Another program has locked the journal's file.",
     )
     other.execute("ROLLBACK")
     other.close()
-    store.append_events("s1", [(1, Note("a"))])
+    store.append_events("s1", [(1, Note(Sentence("a")))])
 
 
 def test_disk_full(store: SqliteStore) -> None:
@@ -909,11 +924,11 @@ def test_disk_full(store: SqliteStore) -> None:
 
 async def test_a_file_that_is_deleted_on_a_network_drive(drive: SqliteStore, path: Path) -> None:
     """SQLite then calls the file read-only, for ever. A new one is begun."""
-    drive.append_events("s1", [(1, Note("a"))])
+    drive.append_events("s1", [(1, Note(Sentence("a")))])
     await drive.settle("s1")
     for file in list_of(path):
         file.unlink()
-    drive.append_events("s1", [(2, Note("b"))])
+    drive.append_events("s1", [(2, Note(Sentence("b")))])
     with pytest.raises(StoreError) as raised:
         await drive.settle("s1")
     assert (raised.value.code, raised.value.message) == ("not_found", journal_base.REPLACED)
@@ -921,21 +936,21 @@ async def test_a_file_that_is_deleted_on_a_network_drive(drive: SqliteStore, pat
         await drive.settle("s1")
     assert raised.value.code == "unknown_session"
     drive.create(info("s2"))
-    drive.append_events("s2", [(1, Note("c"))])
+    drive.append_events("s2", [(1, Note(Sentence("c")))])
     await drive.settle("s2")
-    assert drive.events("s2") == [(1, Note("c"))]
+    assert drive.events("s2") == [(1, Note(Sentence("c")))]
     assert [text.startswith(journal_base.REPLACED) for text in drive.notices().values()] == [True]
 
 
 async def test_a_file_that_is_deleted_under_the_server(store: SqliteStore, path: Path) -> None:
-    store.append_events("s1", [(1, Note("a"))])
+    store.append_events("s1", [(1, Note(Sentence("a")))])
     for file in list_of(path):
         file.unlink()
     with pytest.raises(StoreError) as raised:
         await store.settle()
     assert (raised.value.code, raised.value.message) == ("not_found", journal_base.REPLACED)
     with pytest.raises(StoreError) as raised:
-        store.append_events("s1", [(2, Note("b"))])
+        store.append_events("s1", [(2, Note(Sentence("b")))])
     assert raised.value.code == "unknown_session"
     assert [text.startswith(journal_base.REPLACED) for text in store.notices().values()] == [True]
     store.create(info("s2"))
@@ -958,7 +973,7 @@ async def test_a_log_that_was_long_is_cut(path: Path, monkeypatch: pytest.Monkey
     put_outputs(store, "s1", "a", ({"text": "x" * 1_000_000},))
     assert length() > 1_000_000
     await store.tidy()
-    store.append_events("s1", [(1, Note("a"))])
+    store.append_events("s1", [(1, Note(Sentence("a")))])
     assert length() < 60_000
     store.close()
 
@@ -966,7 +981,7 @@ async def test_a_log_that_was_long_is_cut(path: Path, monkeypatch: pytest.Monkey
 def test_read_only(store: SqliteStore) -> None:
     store._db.execute("PRAGMA query_only=ON")
     with pytest.raises(StoreError) as raised:
-        store.append_events("s1", [(1, Note("a"))])
+        store.append_events("s1", [(1, Note(Sentence("a")))])
     assert raised.value.code == "read_only"
 
 

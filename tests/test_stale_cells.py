@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.cell_code.cell_names import names_of
 from jupyter_codeinterp.run.turn.staleness import EDITED, MOST_RUNS, NotebookCell, Runs, find
 
 
-def told(*ran: tuple[str, str], cells: dict[str, str]) -> dict[str, str]:
+def told(*ran: tuple[str, str], cells: dict[str, str]) -> dict[str, Sentence]:
     runs = Runs()
     for number, (cell, source) in enumerate(ran):
         runs.ran(cell, number + 1, source)

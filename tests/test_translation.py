@@ -7,15 +7,21 @@ import sys
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
+from typing import Any, get_args
 
+import msgspec
 import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from jupyterlab_server import translation_utils as lab
 
 from jupyter_codeinterp.base.errors import CodeInterpError, CommandError
+from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.base.translation import DOMAIN, load_catalogue, translated
 from jupyter_codeinterp.wire import commands as c
+from jupyter_codeinterp.wire import events as e
+from scripts import messages
+from tests.fake_anthropic import FakeAnthropic, answer, text
 from tests.reference_window import body
 from tests.site import Site
 
@@ -70,7 +76,7 @@ async def test_a_page_reads_its_language_and_a_program_english(site: Site, germa
 @pytest.mark.parametrize("value", ["a", "{name}", "{name.__class__}", "{", "}}", "{0!r:>9}", ""])
 def test_arguments_are_never_templates(german: None, value: str) -> None:
     assert (
-        translated(CommandError("x", UNKNOWN, name=value))
+        translated(CommandError("x", UNKNOWN, name=value).message)
         == f"Den Anbieter „{value}“ gibt es nicht."
     )
     for template in (
@@ -81,20 +87,20 @@ def test_arguments_are_never_templates(german: None, value: str) -> None:
         "typed {name}",
     ):
         error = CommandError("x", template, name=value)
-        assert translated(error) == error.message == template.format(name=value).strip()
+        assert translated(error.message) == error.message == template.format(name=value).strip()
     with pytest.raises(KeyError):
         CommandError("x", "{name.__class__}", name=value)
 
 
 def test_odd_sentences(german: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert translated(CommandError("x", "many {count:,}", count=1234)) == "1,234 viele"
+    assert translated(CommandError("x", "many {count:,}", count=1234).message) == "1,234 viele"
     for words in ("", "{not} a {template", "Not in the catalogue."):
-        assert translated(CommandError("x", words)) == words
+        assert translated(CommandError("x", words).message) == words
     load_catalogue()
     assert not lab.translator._TRANSLATORS.keys() - {DOMAIN}
     monkeypatch.delitem(sys.modules, lab.__name__)
     load_catalogue()
-    assert translated(CommandError("x", UNKNOWN, name="a")) == "Unknown provider “a”."
+    assert translated(CommandError("x", UNKNOWN, name="a").message) == "Unknown provider “a”."
     assert lab.__name__ not in sys.modules
 
 
@@ -104,6 +110,8 @@ def test_odd_sentences(german: None, monkeypatch: pytest.MonkeyPatch) -> None:
 def is_literal(node: ast.expr | None) -> bool:
     if isinstance(node, ast.Dict):
         return all(map(is_literal, node.values))
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "Sentence":
+        return True  # It is looked at by itself.
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
@@ -113,10 +121,42 @@ def assigned(body: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
             for target in node.targets if isinstance(node, ast.Assign) else (node.target,):
                 if isinstance(target, ast.Name):
                     yield target.id, node.value
+                elif isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                    for name, value in zip(target.elts, node.value.elts, strict=True):
+                        yield ast.unparse(name), value
+        elif isinstance(node, ast.arg) and node.annotation is not None:
+            typed = ast.unparse(node.annotation) == "Sentence"  # mypy looks at it.
+            yield node.arg, ast.Constant("") if typed else None
+
+
+PLACES = {"CommandError": 1, "Sentence": 0}
+"""Calls whose argument at this place is a template."""
+
+
+def is_known(
+    words: ast.expr,
+    local: list[tuple[str, ast.expr | None]],
+    constants: dict[str, list[ast.expr | None]],
+) -> bool:
+    """Whether it is a literal, or the name of one or of a table of some."""
+    if isinstance(words, ast.Subscript):
+        words = words.value
+    if isinstance(words, ast.Call) and getattr(words.func, "attr", "") == "get":
+        words = words.func.value if isinstance(words.func, ast.Attribute) else words
+    if isinstance(words, ast.IfExp):
+        return all(is_known(one, local, constants) for one in (words.body, words.orelse))
+    if isinstance(words, ast.Name):
+        values = [value for known, value in local if known == words.id]
+        values = values or constants.get(words.id, [])
+        others = [value for value in values if not is_literal(value)]
+        return bool(values) and all(
+            one is not None and is_known(one, local, constants) for one in others
+        )
+    return is_literal(words)
 
 
 def not_literal(source: str, constants: dict[str, list[ast.expr | None]]) -> list[str]:
-    """Sentences of errors that are neither literals nor names of one."""
+    """Sentences that are neither literals nor names of one."""
     tree = ast.parse(source)
     found = []
     for node in ast.walk(tree):
@@ -124,18 +164,10 @@ def not_literal(source: str, constants: dict[str, list[ast.expr | None]]) -> lis
             continue
         local = list(assigned(node))
         for made in ast.walk(node):
-            if not (isinstance(made, ast.Call) and ast.unparse(made.func) == "CommandError"):
+            if not (isinstance(made, ast.Call) and ast.unparse(made.func) in PLACES and made.args):
                 continue
-            words = made.args[1]
-            if isinstance(words, ast.Subscript):
-                words = words.value
-            if isinstance(words, ast.Name):
-                name = words.id
-                values = [value for known, value in local if known == name]
-                values = values or constants.get(name, [])
-                if values and all(map(is_literal, values)):
-                    continue
-            if not is_literal(words):
+            words = made.args[PLACES[ast.unparse(made.func)]]
+            if not is_known(words, local, constants):
                 found.append(ast.unparse(made))
     return found
 
@@ -148,10 +180,10 @@ def constants_of(source: str) -> dict[str, list[ast.expr | None]]:
     return constants
 
 
-def test_every_sentence_of_a_command_is_a_literal() -> None:
+def test_every_sentence_is_a_literal() -> None:
     sources = {path: path.read_text() for path in sorted(PRODUCT.rglob("*.py"))}
     for path, source in sources.items():
-        if "CommandError(" not in source:
+        if path.parent.name == "base" or "class Sentence" in source:
             continue
         names = constants_of(source)
         for node in ast.walk(ast.parse(source)):
@@ -178,3 +210,105 @@ def test_every_sentence_of_a_command_is_a_literal() -> None:
 
 def test_a_sentence_without_arguments_is_not_filled() -> None:
     assert CodeInterpError("x", "{a} { }").message == "{a} { }"
+
+
+# --- sentences within events -------------------------------------------------------
+
+HERE = "This conversation does not exist."
+THERE = "Dieses Gespräch gibt es nicht."
+
+
+def made(kind: Any) -> Any:
+    """A value of the type, with a sentence wherever it can have one."""
+    if isinstance(kind, msgspec.inspect.CustomType):
+        return Sentence(UNKNOWN, name=Sentence(HERE))
+    if isinstance(kind, msgspec.inspect.StructType):
+        return kind.cls(**{field.name: made(field.type) for field in kind.fields})
+    if isinstance(kind, msgspec.inspect.VarTupleType):
+        return (made(kind.item_type),)
+    if isinstance(kind, msgspec.inspect.UnionType):
+        return made(kind.types[0])
+    if isinstance(kind, msgspec.inspect.LiteralType):
+        return kind.values[0]
+    kinds = msgspec.inspect
+    plain: dict[Any, Any] = {
+        kinds.StrType: "x",
+        kinds.IntType: 1,
+        kinds.FloatType: 1.0,
+        kinds.BoolType: True,
+    }
+    return plain.get(type(kind))
+
+
+def sentences(value: Any) -> list[Sentence]:
+    if isinstance(value, Sentence):
+        return [value]
+    if isinstance(value, msgspec.Struct):
+        value = tuple(msgspec.structs.asdict(value).values())
+    return [one for part in value for one in sentences(part)] if isinstance(value, tuple) else []
+
+
+EVENTS = [made(msgspec.inspect.type_info(kind)) for kind in get_args(e.Event)]
+WITH_SENTENCES = [event for event in EVENTS if sentences(event)]
+
+
+def test_kinds_of_events_that_have_sentences() -> None:
+    tags = {event.__struct_config__.tag for event in WITH_SENTENCES}
+    assert tags == {
+        *("turn_ended", "files_kept", "step_discarded", "retrying", "note"),
+        *("tool_started", "draft_opened", "draft_waiting", "tool_done"),
+    }
+
+
+@pytest.mark.parametrize("event", WITH_SENTENCES, ids=lambda event: str(type(event).__name__))
+def test_an_event_is_journaled_with_its_templates(event: e.Event) -> None:
+    written = e.event_json(event)
+    read = e.read_event(written)
+    assert read == event and sentences(read) == sentences(event)
+    assert [one.arguments for one in sentences(read)] == [one.arguments for one in sentences(event)]
+    assert {one.template for one in sentences(read)} == {UNKNOWN}
+    english = e.with_strings(written)
+    assert b"template" not in english and e.read_event(english) == event
+
+
+async def test_a_page_reads_no_english_in_events(
+    site: Site, api: FakeAnthropic, german: None, tmp_path: Path
+) -> None:
+    api.play([answer(text("Done."))])
+    window = await site.window()
+    await window.ask("Go")
+    await window.event(e.TurnEnded)
+    session = site.extension.manager.session(window.session_id)
+    for event in WITH_SENTENCES:
+        if not isinstance(event, e.TurnEnded):
+            session.log.publish(event)
+    session.log.publish(next(one for one in WITH_SENTENCES if isinstance(one, e.TurnEnded)))
+    await window.event(e.TurnEnded, 2)
+    said = [sentences(event) for _, event in window.events[-len(WITH_SENTENCES) :]]
+    told = f"Den Anbieter „{THERE}“ gibt es nicht."
+    assert [set(one) for one in said] == [{told}] * len(WITH_SENTENCES)
+    for headers, words in (({}, f"Unknown provider “{HERE}”."), ({"Accept-Language": "de"}, told)):
+        path = ("sessions", window.session_id, "events")
+        listed = body(await site.request("GET", *path, headers=headers))["events"]
+        assert listed[-1]["event"]["message"] == words
+
+
+def test_translators_get_every_sentence() -> None:
+    found = {message.id for message in messages.catalogue() if message.id}
+    assert len(found) > 400
+    for words in (
+        *(UNKNOWN, HERE, "Restart the kernel"),
+        "`{code}` matched 0 of {rows:,} rows; the column has {values}.",  # a constant of a choice
+        "{count} of {rows:,} values of `{column}` could not be read as dates and are missing now, "
+        "such as {examples}.",  # of a table
+        "The title is longer than {limit} characters.",  # of a local variable
+    ):
+        assert words in found
+
+
+def test_an_older_journal_has_strings() -> None:
+    note = e.read_event(b'{"type":"note","text":"a {b} c"}')
+    assert (note.text, note.text.template) == ("a {b} c", "") and translated(note.text) == "a {b} c"
+    for broken in (b'{"a": 1}', b"[]", b"1", b'{"template": "{a}"}'):
+        with pytest.raises(msgspec.ValidationError):
+            e.read_event(b'{"type":"note","text":' + broken + b"}")

@@ -12,6 +12,7 @@ import contextlib
 from collections.abc import Callable
 
 from ..base.errors import DocumentError, ModelError
+from ..base.sentences import Sentence, as_it_is
 from ..run.turn import budget
 from ..run.turn.budget import Budget
 from ..run.turn.ending import Ending
@@ -48,23 +49,25 @@ from .naming import Mentions, look_up
 from .tools.registry import ToolRegistry
 from .tools.shared.calls import NOT_REACHED, Calls
 
-CUT_OFF = (
+CUT_OFF = Sentence(
     "Your reply was cut off at the output limit, so none of it was run. Write shorter code, in "
     "several cells."
 )
-NOT_ASKED_FOR = "Your reply ended without asking for its tools, so this was not started."
-TOO_SMALL = (
+NOT_ASKED_FOR = Sentence("Your reply ended without asking for its tools, so this was not started.")
+TOO_SMALL = Sentence(
     "Even a summary of the conversation is too long for the model. Start a new conversation, "
     "or choose another model."
 )
-NO_TOOLS = "This was the turn's last model call, so this was not started."
-MOVED_ON = "The conversation is long. Continuing with a summary."
+NO_TOOLS = Sentence("This was the turn's last model call, so this was not started.")
+ANSWER_CUT_OFF = Sentence("The answer was cut off at the model's output limit.")
+REPEATING = Sentence("Connection lost. Repeating this step.")
+MOVED_ON = Sentence("The conversation is long. Continuing with a summary.")
 GO_ON = "Go on."
-SPOKEN_TO = (
+SPOKEN_TO = Sentence(
     "Data that the model read has words like instructions to it: {signs}. The model was told that "
     "they are data."
 )
-SILENT = "The model ended its turn without an answer. Ask again, or say what is missing."
+SILENT = Sentence("The model ended its turn without an answer. Ask again, or say what is missing.")
 
 
 class Agent:
@@ -151,7 +154,7 @@ class Agent:
         cautions = self.talk.cautions
         if cautions.news:
             news, cautions.news = cautions.news, []
-            self.turn.show(Note(SPOKEN_TO.format(signs=named(news)), "warning"))
+            self.turn.show(Note(Sentence(SPOKEN_TO, signs=named(news)), "warning"))
         return ending
 
     async def _until_due(self, rests: bool) -> None:
@@ -274,7 +277,7 @@ class Agent:
                 self._calls = self._calls.next()
                 self._texts = {}
                 broken = error.code == "broken_stream" and not last_try
-                show(StepDiscarded(step, "Connection lost. Repeating this step." if broken else ""))
+                show(StepDiscarded(step, REPEATING if broken else Sentence()))
                 if error.code == "context_full" and not last_try:
                     await self._move_on()
                 elif not broken:
@@ -317,7 +320,7 @@ class Agent:
             elif isinstance(event, ModelToolInput):
                 self._calls.preview(event)
             elif isinstance(event, ModelRetry):
-                show(Retrying(event.code, event.message, event.delay, event.attempt))
+                show(Retrying(event.code, as_it_is(event.message), event.delay, event.attempt))
             elif isinstance(event, ModelDone):
                 self._reply = event
                 self._count_usage(event.usage)
@@ -339,7 +342,7 @@ class Agent:
         reason, is_last = reply.stop_reason, self._budget.is_last
         self._budget.take()
         if reason == "refusal":
-            words = reply.detail or "The model declined to answer this."
+            words = as_it_is(reply.detail) or Sentence("The model declined to answer this.")
             self._reply = None
             self._calls.stop((), words)
             return Ending("refusal", "refusal", words)
@@ -422,8 +425,10 @@ def _ending(stop_reason: str) -> Ending:
     if stop_reason in ("end_turn", "stop_sequence", "tool_use"):
         return Ending("end_turn")
     if stop_reason == "max_tokens":
-        return Ending("error", "max_tokens", "The answer was cut off at the model's output limit.")
-    words = f"The model stopped for an unknown reason: {stop_reason or 'none'}."
+        return Ending("error", "max_tokens", ANSWER_CUT_OFF)
+    words = Sentence(
+        "The model stopped for an unknown reason: {reason}.", reason=stop_reason or "none"
+    )
     return Ending("error", "unknown_stop", words)
 
 

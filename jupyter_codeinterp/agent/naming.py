@@ -9,6 +9,7 @@ import msgspec
 
 from ..base.errors import DocumentError, KernelError
 from ..base.off_loop import off_loop
+from ..base.sentences import Sentence
 from ..run.turn.turn import Turn
 from ..view import attached
 from ..view.notebook_prompt import one_line
@@ -20,7 +21,8 @@ from ..wire.events import Note, Reference
 MOST_LOOKED_THROUGH = 2_000
 """Files beside the notebook that a look-up lists."""
 _COMMANDS = ("command", "skill")
-NO_FILE = "The file of this command no longer exists."
+NOT_SHOWN = Sentence("{name} is not shown to the model: {why}.")
+NO_FILE = Sentence("The file of this command no longer exists.")
 NOT_READ = "[Reading something that the message mentions took too long.]"
 
 
@@ -83,7 +85,8 @@ async def _called(
         command = found.get((reference.kind, name))
         if command is None or command.trouble:
             why = NO_FILE if command is None else command.trouble
-            notes.append(Note(f"/{one_line(turn.scrub(name))}: {why}", "warning"))
+            words = Sentence("/{name}: {why}", name=one_line(turn.scrub(name)), why=why)
+            notes.append(Note(words, "warning"))
         else:
             called.append((command, arguments))
     return called, notes
@@ -123,12 +126,15 @@ async def _see(
 def _missing(found: Named) -> list[Note]:
     if not found.missing:
         return []
-    return [Note(f"Mentioned in the message but not found: {', '.join(found.missing)}.", "warning")]
+    words = Sentence(
+        "Mentioned in the message but not found: {names}.", names=", ".join(found.missing)
+    )
+    return [Note(words, "warning")]
 
 
 def _not_shown(turn: Turn, seen: dict[str, attached.SeenFile]) -> list[Note]:
     return [
-        Note(f"{one_line(turn.scrub(name))} is not shown to the model: {one.why}.", "warning")
+        Note(Sentence(NOT_SHOWN, name=one_line(turn.scrub(name)), why=one.why), "warning")
         for name, one in seen.items()
         if one.why
     ]

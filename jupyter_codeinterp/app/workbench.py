@@ -16,6 +16,7 @@ from jupyter_core.utils import ensure_async
 
 from ..base.paths import folder_of, root_name
 from ..base.preload import preload
+from ..base.sentences import Sentence
 from ..base.translation import load_catalogue
 from ..extensions import Extensions, Features
 from ..journal.sqlite import SqliteStore
@@ -60,7 +61,7 @@ SHARING = frozenset({"jupyter_server_ydoc", "jupyter_server_documents"})
 """The server extensions with rooms that ``notebook/room`` knows."""
 
 
-def _markdown_risks(text: str) -> tuple[str, ...]:
+def _markdown_risks(text: str) -> tuple[Sentence, ...]:
     from ..run.approval.plain_markdown import markdown_risks  # not at the server's start
 
     return markdown_risks(text)

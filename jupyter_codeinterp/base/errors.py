@@ -16,31 +16,16 @@ CodeInterpError            has ``code`` (stable, for programs) and a message for
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from string import Formatter
-from typing import Any
-
-
-class _Named(Formatter):
-    def get_field(self, field_name: str, _: Any, kwargs: Mapping[str, Any]) -> Any:
-        return kwargs[field_name], field_name
-
-
-def filled(template: str, arguments: Mapping[str, Any]) -> str:
-    """The sentence. Only a field's exact name stands for its argument, so ``{name.attribute}``
-    raises KeyError; what an argument contains is not filled."""
-    return _Named().vformat(template, (), arguments).strip() if arguments else template
+from .sentences import Sentence, as_it_is
 
 
 class CodeInterpError(Exception):
-    """``template`` is what a translator knows; ``message`` is it in English, filled."""
-
-    def __init__(self, code: str, template: str, /, **arguments: Any) -> None:
+    def __init__(self, code: str, template: str, /, **arguments: object) -> None:
+        """A ``template`` that is a sentence already has its arguments."""
         self.code = code
-        self.template = template
-        self.arguments = arguments
-        self.message = filled(template, arguments)
-        super().__init__(self.message)
+        has_all = isinstance(template, Sentence) and not arguments
+        self.message = as_it_is(template) if has_all else Sentence(template, **arguments)
+        super().__init__(str(self.message))
 
 
 class CommandError(CodeInterpError):
@@ -50,8 +35,10 @@ class CommandError(CodeInterpError):
 class ModelError(CodeInterpError):
     """A model call failed for good. ``retry_after``: seconds, if the server named them."""
 
-    def __init__(self, code: str, message: str, retry_after: float | None = None) -> None:
-        super().__init__(code, message)
+    def __init__(
+        self, code: str, template: str, retry_after: float | None = None, /, **arguments: object
+    ) -> None:
+        super().__init__(code, template, **arguments)
         self.retry_after = retry_after
 
 

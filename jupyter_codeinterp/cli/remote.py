@@ -19,6 +19,7 @@ import httpx2
 import msgspec
 
 from ..base.errors import CommandError
+from ..base.sentences import in_english
 from ..base.visible import visible_line
 from ..run.approval.decisions import Alone
 from ..wire import events as e
@@ -141,7 +142,7 @@ class RemoteServer:
     ) -> str:
         begins = isinstance(command, (SendMessage, Retry))
         extras = {"kernel": self._kernel, "alone": alone, "nobody": nobody}
-        body = {**msgspec.to_builtins(command), **extras}
+        body = {**msgspec.to_builtins(command, enc_hook=in_english), **extras}
         try:
             answer = await self.post("command", body, again=not begins)
         except httpx2.HTTPError as error:

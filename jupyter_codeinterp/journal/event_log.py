@@ -15,7 +15,15 @@ from typing import Union
 import msgspec
 
 from ..base.errors import StoreError
-from ..wire.events import DraftDecided, DraftWaiting, Event, TextDelta, ThinkingDelta, TurnEnded
+from ..wire.events import (
+    DraftDecided,
+    DraftWaiting,
+    Event,
+    TextDelta,
+    ThinkingDelta,
+    TurnEnded,
+    event_json,
+)
 from ..wire.stores import SessionStore
 
 # -------------------------------------------------------------------------------------------------
@@ -153,7 +161,7 @@ class EventLog:
 
     def _notify(self, event: Event) -> None:
         self.last_seq += 1
-        data = msgspec.json.encode(event)
+        data = event_json(event)
         self._recent.append((self.last_seq, data))
         if isinstance(event, DraftWaiting):
             self._waiting[self.last_seq] = data

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from ..base.sentences import Sentence
 from ..wire.events import (
     CellRemoved,
     ChangesKept,
@@ -67,9 +68,11 @@ APPROVED = (
     " The last call for the kernel or for a new notebook had been approved and may have had "
     "effects."
 )
-WENT_ON = " The notebook {name} was made, and a conversation there has begun with the task."
-CUT_OFF = "The server was stopped while this ran. It may have had effects."
-NOT_BEGUN = "The server was stopped before this started."
+WENT_ON = Sentence(
+    "The notebook {name} was made, and a conversation there has begun with the task."
+)
+CUT_OFF = Sentence("The server was stopped while this ran. It may have had effects.")
+NOT_BEGUN = Sentence("The server was stopped before this started.")
 
 
 @dataclass
@@ -229,7 +232,7 @@ class Replay:
         had_begun = HAD_BEGUN.format(cells=cells) if cells else ""
         approved = APPROVED if "" in self._running.values() else ""
         if self._went_on:
-            approved = WENT_ON.format(name=self._went_on.rpartition("/")[2])
+            approved = " " + Sentence(WENT_ON, name=self._went_on.rpartition("/")[2])
         return f"{LOST}{had_begun}{approved}]"
 
     def onward(self, session_id: str, store: SessionStore) -> Iterator[WentOn]:
@@ -249,7 +252,7 @@ class Replay:
         cell_id = self._running.get(card.call_id)
         status, words = ("not_started", NOT_BEGUN) if cell_id is None else ("interrupted", CUT_OFF)
         if self._went_on and cell_id == "":
-            status, words = "ok", WENT_ON.format(name=self._went_on.rpartition("/")[2]).strip()
+            status, words = "ok", Sentence(WENT_ON, name=self._went_on.rpartition("/")[2])
         return ToolDone(
             card.call_id,
             card.name,
@@ -257,7 +260,7 @@ class Replay:
             status,  # type: ignore[arg-type]
             cell_id=cell_id or "",
             summary=words,
-            detail=f"status={status} cell_id={cell_id}\n{words}" if cell_id else words,
+            detail=f"status={status} cell_id={cell_id}\n{words}" if cell_id else str(words),
         )
 
 

@@ -10,6 +10,7 @@ import contextlib
 from functools import partial
 
 from ..base.off_loop import off_loop
+from ..base.sentences import Sentence, as_it_is
 from ..wire.events import Draft, DraftWaiting
 from ..wire.findings import Label
 from ..wire.ops import Delete, Move, SetSource
@@ -24,9 +25,11 @@ from .job import ACTIONS, NOT_CONFIRMED, CellJob, Granted, RunAttempt, why_not
 from .running import CHANGED, run_in_kernel
 from .states import CellEvent
 
-MORE_TO_SEE = "There is more to see about this cell since you decided."
-NOT_RUN = "Changed and not run, as you asked. The output that it shows is of its earlier source."
-TYPED_INTO = "You changed the cell while it was being written. Your version would run."
+MORE_TO_SEE = Sentence("There is more to see about this cell since you decided.")
+NOT_RUN = Sentence(
+    "Changed and not run, as you asked. The output that it shows is of its earlier source."
+)
+TYPED_INTO = Sentence("You changed the cell while it was being written. Your version would run.")
 
 
 async def carry_out(
@@ -125,7 +128,7 @@ async def _ask(job: CellJob, said: Checked, info: KernelInfo | None, suspicious:
         call_id=job.call.id,
         kind=job.kind,
         cell_id=job.cell_id,
-        title=job.title,
+        title=as_it_is(job.title),
         source=job.source,
         nonce=new_nonce(),
         old_source=job.old_source,

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Union
 import msgspec
 from msgspec import Meta
 
+from ..base.sentences import Sentence
 from ..wire.findings import Finding
 from .approval.hooks import Change
 
@@ -137,36 +138,45 @@ def held(contract: Contract, result: ResultSeen | None) -> str:
     return ", ".join(parts) if all(known.get(part, True) for part in parts) else ""
 
 
+TYPE = Sentence("Expected {it} to be of type {kind}, got {got}.")
+ITEMS = Sentence("Expected {wanted} items in {it}, got {got:,}.")
+ROWS = Sentence("Expected {wanted} rows in {it}, got {got:,}.")
+UNCOUNTED = Sentence("The rows of {it} cannot be counted: its type is {got}.")
+MISSING = Sentence("Expected {columns} in {it}, which is missing.")
+ALL_MISSING = Sentence("Expected {columns} in {it}, which are missing.")
+NO_CHANGE = Sentence("Expected no changed variable; changed: {names}.")
+OTHER_CHANGES = Sentence("Expected changes of {wanted} only; changed: {names}.")
+
+
 def _result(contract: Contract, result: ResultSeen) -> Iterator[Finding]:
-    it = f"`{contract.name}`" if contract.name else "the cell's last value"
+    it = f"`{contract.name}`" if contract.name else Sentence("the cell's last value")
     if not result.kinds:
-        yield Finding(NAME, f"Expected a variable {it}; there is none.")
+        yield Finding(NAME, Sentence("Expected a variable {it}; there is none.", it=it))
         return
     kind, got = contract.kind, result.kinds[0]
     if kind and kind not in result.kinds:
-        yield Finding(NAME, f"Expected {it} to be of type {kind}, got {got}.")
+        yield Finding(NAME, Sentence(TYPE, it=it, kind=kind, got=got))
         return
     bounds = contract.bounds
     if bounds is not None and result.rows is not None:
         low, high = bounds
         if result.rows < low or (high is not None and result.rows > high):
-            what = "items" if set(COUNTED) & set(result.kinds) else "rows"
-            words = f"Expected {_range(low, high)} {what} in {it}, got {result.rows:,}."
-            yield Finding(NAME, words)
+            words = ITEMS if set(COUNTED) & set(result.kinds) else ROWS
+            wanted = _range(low, high)
+            yield Finding(NAME, Sentence(words, wanted=wanted, it=it, got=result.rows))
     elif bounds is not None:
-        yield Finding(
-            NAME, f"The rows of {it} cannot be counted: its type is {got}.", None, (), "model"
-        )
+        words = Sentence(UNCOUNTED, it=it, got=got)
+        yield Finding(NAME, words, audience="model")
     if result.missing:
         columns = _listed(tuple(map(repr, result.missing)))
-        verb = "is" if len(result.missing) == 1 else "are"
-        yield Finding(NAME, f"Expected {columns} in {it}, which {verb} missing.")
+        words = MISSING if len(result.missing) == 1 else ALL_MISSING
+        yield Finding(NAME, Sentence(words, columns=columns, it=it))
 
 
 def _range(low: int, high: int | None) -> str:
     if high is None:
-        return f"at least {low:,}"
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+        return Sentence("at least {count:,}", count=low)
+    return f"{low:,}" if low == high else Sentence("{low:,} to {high:,}", low=low, high=high)
 
 
 def _changes(
@@ -181,8 +191,8 @@ def _changes(
     if not names:
         return
     only = _listed(tuple(f"`{name}`" for name in allowed[:5]))
-    expected = f"Expected changes of {only} only" if only else "Expected no changed variable"
-    yield Finding(NAME, f"{expected}; changed: {_listed(tuple(names[:5]))}.")
+    words = OTHER_CHANGES if only else NO_CHANGE
+    yield Finding(NAME, Sentence(words, wanted=only, names=_listed(tuple(names[:5]))))
 
 
 def _listed(values: tuple[str, ...]) -> str:

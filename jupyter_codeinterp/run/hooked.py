@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 import msgspec
 
 from ..base.off_loop import off_loop
+from ..base.sentences import Sentence, as_it_is
 from ..journal.transcript import FACTS, REPORT
 from ..view.plain_text import clean, cut
 from ..view.untrusted import bare, escaped
@@ -55,12 +56,18 @@ async def before_run(turn: Turn, code: CellCode) -> Checked:
     return msgspec.structs.replace(found, notes=notes, findings=tuple(findings))
 
 
-def line(turn: Turn, note: HookNote) -> str:
+def line(turn: Turn, note: HookNote) -> Sentence:
     """A note as a line for the card. Notes of our own hooks are unchanged."""
     if not note.by:
         return note.text
-    words = " ".join(clean(turn.scrub(note.text)).split())
-    return f"{note.by}: {cut(words, LONGEST_LINE)}"
+    words = _one_line(note.text, turn.scrub)
+    words = words if len(words) <= LONGEST_LINE else as_it_is(cut(words, LONGEST_LINE))
+    return Sentence("{check}: {words}", check=note.by, words=words)
+
+
+def _one_line(words: Sentence, scrub: Callable[[str], str]) -> Sentence:
+    """One line of plain text without keys."""
+    return words.changed(lambda text: " ".join(clean(scrub(text)).split()))
 
 
 def refused(turn: Turn, call: ToolUse, note: HookNote, title: str, cell_id: str) -> Result:
@@ -167,14 +174,16 @@ def key_of(finding: Finding, source: str) -> str:
 
 def plain(turn: Turn, finding: Finding) -> Finding:
     """The finding as lines of plain text without API keys."""
-    evidence = tuple(_line(turn, text) for text in finding.evidence)
+    evidence = tuple(str(_line(turn, as_it_is(text))) for text in finding.evidence)
     sentence = _line(turn, finding.sentence)
     return msgspec.structs.replace(finding, sentence=sentence, evidence=evidence)
 
 
-def _line(turn: Turn, text: str) -> str:
-    words = " ".join(clean(turn.untrusted.scrub(text)).split())
-    return words if len(words) <= LONGEST_SENTENCE else f"{words[: LONGEST_SENTENCE - 1]}\u2026"
+def _line(turn: Turn, text: Sentence) -> Sentence:
+    words = _one_line(text, turn.untrusted.scrub)
+    if len(words) <= LONGEST_SENTENCE:
+        return words
+    return as_it_is(f"{words[: LONGEST_SENTENCE - 1]}\u2026")
 
 
 def with_findings(turn: Turn, result: Result, found: list[Finding]) -> Result:

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Literal, NamedTuple
 
 from ..base.off_loop import INLINE
+from ..base.sentences import Sentence, as_it_is
 from ..notebook.passive import is_passive
 from ..view.outputs import Seen, size
 from ..wire.events import DraftDecided, DraftOpened, Status
@@ -44,19 +45,22 @@ ACTIONS: dict[Kind, policy.Action] = {
 }
 
 THEIR_VERSION = "Their version was:"
-RESTARTED = "The kernel was restarted or changed since you decided. Variables may be gone."
-CHANGED_MEANWHILE = (
+RESTARTED = Sentence(
+    "The kernel was restarted or changed since you decided. Variables may be gone."
+)
+CHANGED_MEANWHILE = Sentence(
     "The person changed this cell since you read it, or ran it; your change was not made."
 )
-NOT_CONFIRMED = "The notebook did not confirm this change. Nothing was run."
+NOT_CONFIRMED = Sentence("The notebook did not confirm this change. Nothing was run.")
 MAYBE_EDITED = " The cell may already have its new source."
 HAD_EFFECTS = "The person stopped it; it may have had effects."
 UNRESPONSIVE = "The kernel has not reacted to the interrupt yet."
 QUEUED = (
     "It is queued in the kernel behind the person's cell and will be interrupted when it starts."
 )
-RUNS_BY_HAND = "The person runs this cell by themselves: Stop leaves it alone."
-IN_SANDBOX = "in a sandboxed kernel"
+RUNS_BY_HAND = Sentence("The person runs this cell by themselves: Stop leaves it alone.")
+IN_SANDBOX = Sentence("in a sandboxed kernel")
+UNASKED = Sentence("without asking")
 _STUCK = "Interrupt sent. The kernel has not reacted yet."
 
 
@@ -108,8 +112,8 @@ class RunAttempt:
         return self._is_reviewed and not self._is_sandboxed
 
     @property
-    def how(self) -> str:
-        return IN_SANDBOX if self._is_reviewed and self._is_sandboxed else "without asking"
+    def how(self) -> Sentence:
+        return IN_SANDBOX if self._is_reviewed and self._is_sandboxed else UNASKED
 
 
 class CellJob:
@@ -151,7 +155,7 @@ class CellJob:
         self.room = OutputRoom()
         self.to: tuple[str, ...] = ()
         """For a move: the ids above the new place."""
-        self.barred, self.why_barred = False, tuple[str, ...]()
+        self.barred, self.why_barred = False, tuple[Sentence, ...]()
         """Whether a run must ask in every mode, and the reasons, from ``Turn.bars``."""
         self.typed_by_person = False
         """Whether the person typed ``source``."""
@@ -176,7 +180,7 @@ class CellJob:
         self.placing: asyncio.Future[Receipt] | None = None
         """The notebook's answer to the draft, until it is read."""
         self.verdict: policy.Verdict | None = None
-        self.why = ""
+        self.why = Sentence()
         """Why a person must decide; "" if there is no special reason."""
         self.attempt: RunAttempt | None = None
         """The latest decision to run."""
@@ -278,7 +282,10 @@ class CellJob:
         """Show the draft."""
         call_id, kind = self.call.id, self.kind
         self.turn.show(
-            DraftOpened(call_id, self.draft_id, kind, self.cell_id, self.title, self.old_source)
+            DraftOpened(
+                *(call_id, self.draft_id, kind, self.cell_id),
+                *(as_it_is(self.title), self.old_source),
+            )
         )
         self.expect_kernel()
 
@@ -312,12 +319,12 @@ class CellJob:
     def made(self, status: Status, words: str, cell_id: str = "") -> Result:
         return self.turn.results.make(self.call, status, words, title=self.title, cell_id=cell_id)
 
-    def outdated(self, why: str, at: RunAttempt | None = None) -> None:
+    def outdated(self, why: Sentence, at: RunAttempt | None = None) -> None:
         """The cell or the kernel is not the one of the decision: decide again."""
         self.go(CellEvent.OUTDATED)
         if why == RESTARTED and at is not None and at.decision.by == "policy":
             # The policy had decided, not a person: it decides again for the new kernel.
-            self.verdict, self.why = None, ""
+            self.verdict, self.why = None, Sentence()
         else:
             self.verdict, self.why = "ask", why
 
@@ -436,11 +443,11 @@ class CellJob:
             self.end(self.made("not_started", words))
 
 
-def why_not(receipt: Receipt) -> str:
+def why_not(receipt: Receipt) -> Sentence:
     """Why an op failed, other than by a conflict."""
     if receipt.status == "refused":
-        return f"The notebook refused this change: {receipt.reason}."
-    return "The cell is no longer in the notebook."
+        return Sentence("The notebook refused this change: {reason}.", reason=receipt.reason)
+    return Sentence("The cell is no longer in the notebook.")
 
 
 def _as_output(words: str) -> tuple[Output, ...]:

@@ -9,6 +9,7 @@ import msgspec
 
 from ..base.errors import DocumentError, KernelError
 from ..base.off_loop import off_loop
+from ..base.sentences import Sentence
 from ..base.visible import visible_line
 from ..cell_code.cell_names import names_of
 from ..view.plain_text import cut
@@ -40,18 +41,20 @@ class Lost(msgspec.Struct, frozen=True):
         return None if self.names == () else tuple(cell_id for cell_id, _ in self.defined)
 
     @property
-    def will_be(self) -> str:
+    def will_be(self) -> Sentence:
         """A sentence for the person before the decision."""
         if self.names is None:
-            return "All variables will be gone."
-        return f"{self._counted} will be gone: {_listed(self.names)}." if self.names else ""
+            return Sentence("All variables will be gone.")
+        one = Sentence("1 variable will be gone: {names}.")
+        return self._said(one, Sentence("{count} variables will be gone: {names}."))
 
     @property
-    def are(self) -> str:
+    def are(self) -> Sentence:
         """A sentence for the person afterwards."""
         if self.names is None:
-            return "All variables are gone."
-        return f"{self._counted} gone: {_listed(self.names)}." if self.names else ""
+            return Sentence("All variables are gone.")
+        one = Sentence("1 variable gone: {names}.")
+        return self._said(one, Sentence("{count} variables gone: {names}."))
 
     @property
     def for_model(self) -> str:
@@ -66,10 +69,10 @@ class Lost(msgspec.Struct, frozen=True):
         rest = f"; {more} more cells" if more > 0 else ""
         return f"{self.are} Cells that define them: {cells}{rest}. {DEFINE_AGAIN}"
 
-    @property
-    def _counted(self) -> str:
-        count = len(self.names or ())
-        return "1 variable" if count == 1 else f"{count} variables"
+    def _said(self, one: Sentence, several: Sentence) -> Sentence:
+        names = self.names or ()
+        words = one if len(names) == 1 else several
+        return Sentence(words, count=len(names), names=_listed(names)) if names else Sentence()
 
 
 async def lost_variables(turn: Turn) -> Lost:

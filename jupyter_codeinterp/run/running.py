@@ -16,6 +16,7 @@ import contextlib
 
 from ..base.errors import DocumentError, KernelError
 from ..base.off_loop import off_loop
+from ..base.sentences import Sentence, as_it_is
 from ..journal.prose import known_language
 from ..notebook.passive import is_passive, passive_data
 from ..view.outputs import Seen, size
@@ -41,8 +42,8 @@ RESTARTED_BEFORE = (
 )
 TIME_LIMIT = "Interrupted at its time limit of {:g} s. What it had done before stays."
 MORE_TIME = " timeout_s may be up to {:g}."
-CHANGED = "The cell changed after you decided."
-OUTPUT_HIDDEN = (
+CHANGED = Sentence("The cell changed after you decided.")
+OUTPUT_HIDDEN = Sentence(
     "“{title}” ran {how}, so active content in its output (widgets, scripts) is "
     "hidden. Run the cell yourself to see it."
 )
@@ -189,9 +190,9 @@ async def _execute(job: CellJob, at: RunAttempt, slot: Slot) -> ExecutionDone:
     await _finish(job, at, slot, done)
     job.next_inputs = done.next_inputs
     if at.hides_output:
-        turn.show(Note(OUTPUT_HIDDEN.format(title=job.title, how=at.how)))
+        turn.show(Note(Sentence(OUTPUT_HIDDEN, title=job.title, how=at.how)))
     if done.status == "dead":
-        turn.show(Note(done.note, "warning", kernel_died=True))
+        turn.show(Note(as_it_is(done.note), "warning", kernel_died=True))
     return done
 
 

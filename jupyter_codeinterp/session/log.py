@@ -21,6 +21,7 @@ from ..agent.conversation import Conversation
 from ..agent.final_answer import not_found
 from ..agent.tools.registry import ToolRegistry
 from ..base.errors import CommandError, StoreError
+from ..base.sentences import Sentence
 from ..journal.event_log import GONE, TAKEN, DeferredWrites, EventLog
 from ..journal.ledger import Ledger
 from ..journal.replay import Replay, ends_of_runs
@@ -105,7 +106,7 @@ def held_elsewhere(holder: Holder) -> CommandError:
 AGAIN = 5.0
 """Seconds between attempts to write events that the journal refused."""
 STOPPED_NOTE = "[The person stopped the previous turn.]"
-SAVED_NOW = "Saved what could not be saved before."
+SAVED_NOW = Sentence("Saved what could not be saved before.")
 
 
 @dataclass
@@ -217,7 +218,7 @@ class SessionLog:
             self.show(onward)
         for event in self.replay.ends():
             self.show(event)
-        words = "The server stopped during this turn. Variables may be gone."
+        words = Sentence("The server stopped during this turn. Variables may be gone.")
         self.show(self.turn_ended(Ending("error", "server_stopped", words)))
         self.note = self.note.replace(lost, self.replay.lost)
         self.update(changed=self.info.changed)

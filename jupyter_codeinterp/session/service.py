@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol, TypeGuard, TypeVar, Union
 import msgspec
 
 from ..base.errors import CodeInterpError, CommandError
+from ..base.sentences import Sentence
 from ..journal.branching import title_of
 from ..run.turn.limits import Rules
 from ..view.redaction.found_secrets import without_keys
@@ -289,11 +290,17 @@ def _here(sessions: Sessions, session_id: str) -> Session:
     return session
 
 
-def _not_put_back(cells: int) -> str:
-    counted = "One cell was" if cells == 1 else f"{cells} cells were"
-    return (
-        f"{counted} not restored. The end of the turn in the earlier conversation gives the reason."
-    )
+NOT_PUT_BACK = Sentence(
+    "{count} cells were not restored. The end of the turn in the earlier conversation gives the "
+    "reason."
+)
+ONE_NOT_PUT_BACK = Sentence(
+    "One cell was not restored. The end of the turn in the earlier conversation gives the reason."
+)
+
+
+def _not_put_back(cells: int) -> Sentence:
+    return ONE_NOT_PUT_BACK if cells == 1 else Sentence(NOT_PUT_BACK, count=cells)
 
 
 # -------------------------------------------------------------------------------------------------

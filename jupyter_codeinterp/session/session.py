@@ -18,6 +18,7 @@ import msgspec
 from ..agent.agent import Agent
 from ..agent.final_answer import not_found
 from ..base.errors import CommandError, StoreError
+from ..base.sentences import Sentence
 from ..base.visible import visible_line
 from ..journal.event_log import TAKEN
 from ..run.approval import modes
@@ -281,7 +282,13 @@ class Session:
             self.log.talk.restart(user(Text(self.services.rules.scrub(self.log.talk.summary()))))
             self.log.context = Context()
             self.log.meter.new_conversation()
-            self.log.show(Note(f"Continuing with {model} and a summary of the conversation."))
+            self.log.show(
+                Note(
+                    Sentence(
+                        "Continuing with {model} and a summary of the conversation.", model=model
+                    )
+                )
+            )
 
     def continue_from(self, other: Session) -> None:
         """Begin with a summary of a conversation about another notebook."""
@@ -289,7 +296,7 @@ class Session:
         told = GOES_ON_FROM.format(notebook=other.log.talk.untrusted.inert(name))
         self.log.talk.continue_from(other.log.talk, told)
         self.log.update(goes_on_from=other.info.session_id)
-        self.note(f"Goes on from {name.rpartition('/')[2]}.")
+        self.note(Sentence("Goes on from {name}.", name=name.rpartition("/")[2]))
 
     # --- afterwards ------------------------------------------------------------------
 
@@ -325,7 +332,7 @@ class Session:
         for stored in self.log.store.ops(self.info.session_id, seq - 1)[:1]:
             self.log.ledger.take(stored)
 
-    def note(self, words: str, level: Literal["info", "warning"] = "info") -> None:
+    def note(self, words: Sentence, level: Literal["info", "warning"] = "info") -> None:
         self.log.show_unasked(Note(words, level))
 
     # --- ending ----------------------------------------------------------------------
@@ -354,11 +361,11 @@ INTERRUPT_TIME = 5.0
 """Seconds after an interrupt until a note says that the kernel is still busy."""
 SETTLE_TIME = 0.15
 """Seconds that the end of a turn waits for receipts; Stop has one second in all."""
-STUCK = (
+STUCK = Sentence(
     "The kernel did not react to the interrupt. To stop the code, restart the kernel from the "
     "Kernel menu; variables will be lost."
 )
-NOT_SAVED = "Could not save the end of this turn. Retrying."
+NOT_SAVED = Sentence("Could not save the end of this turn. Retrying.")
 
 log = logging.getLogger(__name__)
 
@@ -432,7 +439,7 @@ async def _run(session: Session, text: str, references: tuple[Reference, ...]) -
         if ending.reason == "end_turn":
             await undo.clear_failed(agent.turn, cleared)
     except asyncio.CancelledError:
-        ending = Ending("cancelled", "cancelled", "Stopped.")
+        ending = Ending("cancelled", "cancelled", Sentence("Stopped."))
     except Exception as error:
         ending = failure(error)
     session.task.may_cancel = False
@@ -486,7 +493,7 @@ async def _agent(session: Session) -> Agent:
     await undo.remove_left_drafts(turn, await turn.notebook.look())
     await _read_folder(session, turn)
     for words in await session.tools.find(turn.untrusted):
-        session.log.show(Note(session.services.rules.scrub(words), "warning"))
+        session.log.show(Note(words.changed(session.services.rules.scrub), "warning"))
     turn.model_info = await model.info(turn.model)
     meter = session.log.meter
     meter.begin_turn(turn.model_info)
@@ -559,7 +566,8 @@ async def _read_folder(session: Session, turn: Turn) -> None:
     for path, why in turn.rule_files:
         if why in NOT_READ and path not in session.unread_rule_files:
             session.unread_rule_files.add(path)
-            session.log.show(Note(f"{visible_line(path)} was {why[1:-1]}.", "warning"))
+            words = Sentence("{path} was {why}.", path=visible_line(path), why=NOT_READ[why])
+            session.log.show(Note(words, "warning"))
     turn.skills = skills_of(await place.own_commands())
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from ..agent.tools.registry import ToolRegistry
+from ..base.sentences import Sentence
 from ..run.approval.decisions import Alone
 from ..run.turn.ending import Ending
 from ..run.turn.turn import Turn
@@ -93,7 +94,7 @@ class TurnTools:
         """Whether ``registry`` stays as it is; False until the first turn."""
         self._warned: set[str] = set()
 
-    async def find(self, untrusted: Untrusted) -> list[str]:
+    async def find(self, untrusted: Untrusted) -> list[Sentence]:
         """Add the tools of features. Returns warnings that the person has not read yet.
 
         Once complete, the tools stay the same within a conversation, because models cache them.

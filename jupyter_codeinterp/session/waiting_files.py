@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 import msgspec
 
 from ..base.errors import CommandError, KernelError
+from ..base.sentences import as_it_is
 from ..run.turn.files import MOST, OverlayFiles, is_plain
 from ..wire.events import FileLeft, FilesKept
 from ..wire.ports import Overlay, WaitingFile
@@ -129,6 +130,8 @@ class WaitingFiles:
         """Both bounded for an event, and the number of files left out."""
         all_done, all_left = list(done), list(left)
         files = [path for path in all_done if self._shows(path)][:NAMED]
-        kept = [FileLeft(path, why) for path, why in all_left if self._shows(path)][:NAMED]
+        kept = [FileLeft(path, as_it_is(why)) for path, why in all_left if self._shows(path)][
+            :NAMED
+        ]
         more = len(all_done) - len(files) + len(all_left) - len(kept)
         return tuple(files), tuple(kept), more

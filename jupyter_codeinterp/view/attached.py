@@ -13,6 +13,7 @@ from typing import Union
 
 import msgspec
 
+from ..base.sentences import Sentence
 from ..wire.messages import IMAGES_A_REQUEST, PDF, Document, Image, ImageSource, PdfSource
 from ..wire.ports import ModelInfo
 from .images import GIF, JPEG, MAX_EDGE, NOT_WHOLE, PNG, WEBP, media_type, size
@@ -20,7 +21,7 @@ from .outputs import IMAGES_A_RESULT
 
 NAMES: Mapping[str, str] = {PNG: "PNG", JPEG: "JPEG", GIF: "GIF", WEBP: "WebP", PDF: "PDF"}
 """Names for people, by media type."""
-ENCRYPTED = "it is password-protected"
+ENCRYPTED = Sentence("it is password-protected")
 
 _NEAR_THE_END = 2_048
 """Last bytes of a PDF in which its end marker must be: some programs write more behind it."""
@@ -63,6 +64,16 @@ class FileRoom(msgspec.Struct):
     in_message: int = IMAGES_A_MESSAGE
 
 
+NOT_READ = Sentence("it is larger than {limit} MB, or could not be read")
+OTHER_TYPE = Sentence("it is not a PNG, JPEG, WebP, GIF or PDF")
+TOO_WIDE = Sentence("{width}x{height} pixels exceed {limit} per side")
+NO_IMAGES = Sentence("the model {model} does not support images")
+NO_FILES = Sentence("the model {model} does not accept {kind} files")
+MOST_FILES = Sentence("a conversation shows at most {limit} MB of files")
+MOST_IMAGES = Sentence("a conversation shows at most {limit} images")
+MOST_IN_MESSAGE = Sentence("a message shows at most {limit} images")
+
+
 def claims(name: str) -> bool:
     """Whether a person expects a file with this name to be shown."""
     return name.lower().endswith(_CLAIMS)
@@ -72,11 +83,11 @@ def see(name: str, title: str, data: bytes | None, info: ModelInfo, room: FileRo
     """Check a file, and take its size from ``room``. ``data``: None if the file is too large or
     could not be read. ``title``: the name, inert and without keys."""
     if data is None:
-        why = f"it is larger than {MOST_READ / 1e6} MB, or could not be read"
-        return _not_shown(why) if claims(name) else SeenFile()
+        large = Sentence(NOT_READ, limit=MOST_READ / 1e6)
+        return _not_shown(large) if claims(name) else SeenFile()
     media = media_type(data)
     if not media:
-        return _not_shown("it is not a PNG, JPEG, WebP, GIF or PDF") if claims(name) else SeenFile()
+        return _not_shown(OTHER_TYPE) if claims(name) else SeenFile()
     found = pdf_fault(data) if media == PDF else _image(data, media)
     kind = NAMES[media]
     why = found if isinstance(found, str) else _no_room(media, len(data), info, room)
@@ -114,26 +125,26 @@ def _image(data: bytes, media: str) -> tuple[int, int] | str:
     found = size(data, media)
     if isinstance(found, tuple) and max(found) > MAX_EDGE:
         width, height = found
-        return f"{width}x{height} pixels exceed {MAX_EDGE} per side"
+        return Sentence(TOO_WIDE, width=width, height=height, limit=MAX_EDGE)
     return found
 
 
 def _too_large(data: bytes, most: int) -> str:
-    return f"{len(data) / 1000000.0:.1f} MB exceed {most / 1000000.0} MB"
+    return Sentence("{size:.1f} MB exceed {limit} MB", size=len(data) / 1e6, limit=most / 1e6)
 
 
 def _no_room(media: str, size: int, info: ModelInfo, room: FileRoom) -> str:
     """Why the model cannot get the file; "" if it can."""
     if media != PDF and info.images is False:
-        return f"the model {info.name or info.id} does not support images"
+        return Sentence(NO_IMAGES, model=info.name or info.id)
     if media not in info.takes:
-        return f"the model {info.name or info.id} does not accept {NAMES[media]} files"
+        return Sentence(NO_FILES, model=info.name or info.id, kind=NAMES[media])
     if size > room.size:
-        return f"a conversation shows at most {MOST_OF_ALL / 1e6:.0f} MB of files"
+        return Sentence(MOST_FILES, limit=MOST_OF_ALL // 1_000_000)
     if media != PDF and room.images <= 0:
-        return f"a conversation shows at most {IMAGES_A_CONVERSATION} images"
+        return Sentence(MOST_IMAGES, limit=IMAGES_A_CONVERSATION)
     if media != PDF and room.in_message <= 0:
-        return f"a message shows at most {IMAGES_A_MESSAGE} images"
+        return Sentence(MOST_IN_MESSAGE, limit=IMAGES_A_MESSAGE)
     return ""
 
 

@@ -12,11 +12,12 @@ import re
 import struct
 import zlib
 
+from ..base.sentences import Sentence
 from ..wire.messages import PDF, Image, ImageSource
 
 PNG, JPEG, GIF, WEBP = "image/png", "image/jpeg", "image/gif", "image/webp"
-ANIMATED = "it is animated"
-NOT_WHOLE = "it is damaged or incomplete"
+ANIMATED = Sentence("it is animated")
+NOT_WHOLE = Sentence("it is damaged or incomplete")
 
 MAX_BYTES = 1_000_000
 MAX_EDGE = 8_000

@@ -11,6 +11,7 @@ from typing import Literal
 
 import msgspec
 
+from ..base.sentences import Sentence
 from .notebook_prompt import one_line
 from .plain_text import cut
 from .rule_files import BEGINS
@@ -78,11 +79,11 @@ _PART = re.compile(
 _KEPT = re.compile(r"""\\(["\\])""")
 _PLACE = re.compile(r"\$(?:ARGUMENTS\b|([1-9])(?![0-9]))")
 
-BAD_NAME = (
+BAD_NAME = Sentence(
     "Not used: rename it. A name has lower-case letters, digits, - and _, at most 64 characters."
 )
-NOT_TEXT = "Not used: the file cannot be read as UTF-8 text inside the server's folder."
-EMPTY = "Not used: the file is empty."
+NOT_TEXT = Sentence("Not used: the file cannot be read as UTF-8 text inside the server's folder.")
+EMPTY = Sentence("Not used: the file is empty.")
 
 
 class OwnCommand(msgspec.Struct, frozen=True):
@@ -126,7 +127,8 @@ def chosen(found: Iterable[OwnCommand]) -> list[OwnCommand]:
     for one in nearest.values():
         command = nearest.get(("command", one.name))
         if one.kind == "skill" and command is not None and not one.trouble:
-            trouble = f"Not used: /{one.name} is the command in {command.path}."
+            words = "Not used: /{name} is the command in {path}."
+            trouble = Sentence(words, name=one.name, path=command.path)
             one = msgspec.structs.replace(one, trouble=trouble)
         kept.append(one)
     return sorted(kept, key=lambda one: (one.kind, one.name))

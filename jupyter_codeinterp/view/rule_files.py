@@ -6,6 +6,7 @@ conversation's nonce. They change no mode, limit or decision.
 
 from __future__ import annotations
 
+from ..base.sentences import Sentence
 from .notebook_prompt import one_line
 from .plain_text import cut
 from .untrusted import Untrusted, escaped
@@ -13,12 +14,13 @@ from .untrusted import Untrusted, escaped
 RuleFile = tuple[str, str]
 """A path and its content, or why it was not read."""
 
-TOO_LARGE = "[not read: it is larger than 64 kB]"
-NOT_CONFIRMED = (
-    "[not read: a sandboxed kernel may have written it. To confirm it, read it and save it in "
-    "JupyterLab, or run: jupyter codeinterp sandbox confirm FILE]"
+WHY_LARGE = Sentence("not read: it is larger than 64 kB")
+WHY_NOT_CONFIRMED = Sentence(
+    "not read: a sandboxed kernel may have written it. To confirm it, read it and save it in "
+    "JupyterLab, or run: jupyter codeinterp sandbox confirm FILE"
 )
-NOT_READ = (TOO_LARGE, NOT_CONFIRMED)
+TOO_LARGE, NOT_CONFIRMED = f"[{WHY_LARGE}]", f"[{WHY_NOT_CONFIRMED}]"
+NOT_READ = {TOO_LARGE: WHY_LARGE, NOT_CONFIRMED: WHY_NOT_CONFIRMED}
 
 LONGEST = 8_000
 """Characters of one file that the model gets."""

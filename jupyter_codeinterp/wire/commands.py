@@ -10,6 +10,7 @@ from typing import Any, Literal, Union
 
 import msgspec
 
+from ..base.sentences import Sentence
 from .events import Event, Mode, Reference
 from .ops import CellView, Op, Output, Receipt
 
@@ -525,7 +526,7 @@ class StaleCell(msgspec.Struct, frozen=True):
     """A cell, and why it is stale."""
 
     cell_id: str
-    reason: str
+    reason: Sentence
 
 
 class StaleCells(_Frame, frozen=True, tag="stale_cells"):

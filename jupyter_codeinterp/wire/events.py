@@ -6,10 +6,12 @@ the number, not the event. Times are seconds.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Union
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, Union
 
 import msgspec
 
+from ..base.sentences import Sentence, from_journal, in_english, to_journal
 from .findings import Finding, Label, Observation
 from .messages import Usage
 
@@ -146,7 +148,7 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     turn: int
     stop_reason: StopReason
     code: str = ""
-    message: str = ""
+    message: Sentence = msgspec.field(default_factory=Sentence)
     added: tuple[str, ...] = ()
     edited: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
@@ -185,7 +187,7 @@ class FileLeft(msgspec.Struct, frozen=True):
     """A file that stays as it is, and why. The path is from the notebook's folder."""
 
     path: str
-    why: str
+    why: Sentence
 
 
 class _Restored(_Event, frozen=True):
@@ -294,14 +296,14 @@ class StepDiscarded(_Event, frozen=True, tag="step_discarded"):
     """The stream broke. Text and cards of this step are void; the step repeats."""
 
     step: int
-    reason: str
+    reason: Sentence
 
 
 class Retrying(_Event, frozen=True, tag="retrying"):
     """A model call failed; the next attempt follows in ``delay`` seconds."""
 
     code: str
-    message: str
+    message: Sentence
     delay: float
     attempt: int
 
@@ -341,7 +343,8 @@ class Draft(msgspec.Struct, frozen=True):
     ``nonce`` is valid for one decision. ``notices`` say what a reader may overlook: other code that
     runs, invisible characters, why it asks again. ``can_run_all``: whether to offer "Run all in
     this turn". ``runs``: whether it is code. ``labels`` say what the code may reach, as far as the
-    server can read it. ``always``: whether it asks in every mode.
+    server can read it. ``always``: whether it asks in every mode. ``words``: a ``source`` in
+    words, for people; the decision is about ``source``.
     """
 
     draft_id: str
@@ -361,15 +364,16 @@ class Draft(msgspec.Struct, frozen=True):
         "cells",
     ]
     cell_id: str
-    title: str
+    title: Sentence
     source: str
     nonce: str
     old_source: str = ""
-    notices: tuple[str, ...] = ()
+    notices: tuple[Sentence, ...] = ()
     can_run_all: bool = False
     runs: bool = True
     labels: tuple[Label, ...] = ()
     always: bool = False
+    words: Sentence = msgspec.field(default_factory=Sentence)
 
     @property
     def editable(self) -> bool:
@@ -382,7 +386,7 @@ class ToolStarted(_Event, frozen=True, tag="tool_started"):
 
     call_id: str
     name: str
-    title: str = ""
+    title: Sentence = msgspec.field(default_factory=Sentence)
 
 
 class DraftOpened(_Event, frozen=True, tag="draft_opened"):
@@ -392,7 +396,7 @@ class DraftOpened(_Event, frozen=True, tag="draft_opened"):
     draft_id: str
     kind: Literal["insert", "edit", "markdown", "delete", "scratch", "move", "rerun"]
     cell_id: str
-    title: str
+    title: Sentence
     old_source: str = ""
 
 
@@ -466,15 +470,15 @@ class ToolDone(_Event, frozen=True, tag="tool_done"):
 
     call_id: str
     name: str
-    title: str
+    title: Sentence
     status: Status
     cell_id: str = ""
     execution_count: Union[int, None] = None
     elapsed: float = 0.0
-    summary: str = ""
+    summary: Sentence = msgspec.field(default_factory=Sentence)
     detail: str = ""
     fixed: bool = False
-    notes: tuple[str, ...] = ()
+    notes: tuple[Sentence, ...] = ()
     needed: Union[tuple[str, ...], None] = None
     findings: tuple[Finding, ...] = ()
     sandbox: tuple[Observation, ...] = ()
@@ -517,7 +521,7 @@ class Note(_Event, frozen=True, tag="note"):
     """A line in the conversation. ``kernel_died``: the kernel died under a run of this turn,
     with all variables."""
 
-    text: str
+    text: Sentence
     level: Literal["info", "warning", "error"] = "info"
     kernel_died: bool = False
 
@@ -581,3 +585,24 @@ Event = Union[
     TitleChanged,
     NotebookMoved,
 ]
+
+
+_decoder = msgspec.json.Decoder(Event, dec_hook=from_journal)
+_encoder = msgspec.json.Encoder(enc_hook=to_journal)
+
+
+def read_event(data: bytes | str) -> Any:
+    """An ``Event``. Raises msgspec.MsgspecError."""
+    return _decoder.decode(data)
+
+
+def event_json(event: Event) -> bytes:
+    """As journals have it, with the templates of its sentences."""
+    return _encoder.encode(event)
+
+
+def with_strings(data: bytes, words: Callable[[object], str] = in_english) -> bytes:
+    """The JSON of an event for a client, where each sentence is a string by ``words``."""
+    if b'{"template":' not in data:  # Quotes within strings are escaped.
+        return data
+    return msgspec.json.encode(read_event(data), enc_hook=words)

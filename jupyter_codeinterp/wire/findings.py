@@ -7,6 +7,8 @@ from typing import Literal, Union
 
 import msgspec
 
+from ..base.sentences import Sentence
+
 # -------------------------------------------------------------------------------------------------
 # Labels of code, and observations of a sandbox.
 
@@ -107,7 +109,7 @@ class Finding(msgspec.Struct, frozen=True):
     ``model`` only. The server sets ``key``, by which a person hides such findings."""
 
     check: str
-    sentence: str
+    sentence: Sentence
     place: Union[Place, None] = None
     evidence: tuple[str, ...] = ()
     audience: Literal["person", "model"] = "person"

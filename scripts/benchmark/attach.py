@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 from tornado.websocket import WebSocketClientConnection
 
+from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.journal.sqlite import SqliteStore
 from jupyter_codeinterp.wire import events as e
 from jupyter_codeinterp.wire.commands import SessionInfo, Subscribe
@@ -22,6 +23,7 @@ from .workplace import open_socket
 EVENTS = 10_000
 SESSION = "0" * 32
 REPEATS = 10
+TITLE = Sentence("Growth by region")
 WORDS = "The two regions grew by a fifth; the third one did not. " * 8
 CODE = "totals = frame.groupby(['region', 'year']).revenue.sum()\ntotals.plot.bar()\n" * 4
 
@@ -57,11 +59,11 @@ def _turn(n: int) -> list[e.Event]:
         e.TurnStarted(n, "And the other regions?", "auto", "claude-sonnet-5-5"),
         e.StepStarted(n),
         e.TextDone(0, WORDS),
-        e.ToolStarted(call, "run_cell", "Growth by region"),
-        e.DraftOpened(call, f"d{n}", "insert", cell, "Growth by region"),
+        e.ToolStarted(call, "run_cell", TITLE),
+        e.DraftOpened(call, f"d{n}", "insert", cell, TITLE),
         e.DraftDecided(call, f"d{n}", "run", "policy", CODE),
         e.RunStarted(call, cell, f"r{n}", f"m{n}"),
-        e.ToolDone(call, "run_cell", "Growth by region", "ok", cell, n, 0.2, detail=WORDS),
+        e.ToolDone(call, "run_cell", TITLE, "ok", cell, n, 0.2, detail=WORDS),
         e.UsageChanged(Usage(10_000, 500), 0.1, 0.02),
         e.TurnEnded(n, "end_turn", added=(cell,)),
     ]

@@ -10,6 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.journal.sqlite import SqliteStore
 from jupyter_codeinterp.wire.commands import SessionInfo
 from jupyter_codeinterp.wire.events import Event, TextDelta, ToolDone
@@ -22,7 +23,7 @@ _TEXT = TextDelta(0, "Growth was highest in the north, by 12 %. ")
 _RESULT = ToolDone(
     "toolu_1",
     "run_cell",
-    "Growth by region",
+    Sentence("Growth by region"),
     "ok",
     cell_id="a1b2c3d4",
     execution_count=3,

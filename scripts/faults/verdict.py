@@ -27,6 +27,7 @@ from jupyter_codeinterp.wire.events import (
     ToolStarted,
     TurnEnded,
     TurnStarted,
+    read_event,
 )
 from jupyter_codeinterp.wire.messages import Message, Text, ToolResult, ToolUse
 from tests.fake_anthropic import Exchange
@@ -95,7 +96,7 @@ class Journal:
             ).fetchall()
         db.close()
         return cls(
-            [(seq, msgspec.json.decode(data, type=Event)) for seq, data in events],
+            [(seq, read_event(data)) for seq, data in events],
             [msgspec.json.decode(data, type=Message) for (data,) in messages],
         )
 

@@ -14,14 +14,44 @@ const LEFT: Record<string, string> = {
 /** Lists of plugins show these in English, as those of Lab. */
 const TOKENS = ['tokens.ts', 'wiring.ts'];
 
-function sentences(path: string): string[] {
-  const source = ts.createSourceFile(
+/** Which arguments of each call are templates. */
+const TEMPLATES: Record<string, number[]> = {
+  __: [0],
+  _n: [0, 1],
+  _p: [0, 1],
+  _np: [0, 1, 2]
+};
+
+function parsed(path: string): ts.SourceFile {
+  return ts.createSourceFile(
     path,
     ts.sys.readFile(path)!,
     ts.ScriptTarget.ESNext,
     true,
     path.endsWith('x') ? ts.ScriptKind.TSX : ts.ScriptKind.TS
   );
+}
+
+/** Calls of a translation whose templates no program can read. */
+function computed(source: ts.SourceFile): string[] {
+  const found: string[] = [];
+  const visit = (node: ts.Node) => {
+    if (ts.isCallExpression(node)) {
+      const called = node.expression.getText(source);
+      const name = /\.(__|_n|_p|_np)$/.exec(called)?.[1] ?? '';
+      const places = name ? TEMPLATES[name] : [];
+      if (!places.every(at => ts.isStringLiteralLike(node.arguments[at]))) {
+        found.push(node.getText(source));
+      }
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+function sentences(path: string): string[] {
+  const source = parsed(path);
   const found: string[] = [];
   const visit = (node: ts.Node) => {
     if (ts.isCallExpression(node)) {
@@ -59,4 +89,19 @@ it('has no English outside of translations', () => {
     .flatMap(path => sentences(path).map(text => [path, text]))
     .filter(([, text]) => !(text in LEFT));
   expect(found).toEqual([]);
+});
+
+it('gives translations literals alone', () => {
+  const found = ts.sys
+    .readDirectory('src', ['.ts', '.tsx'], ['**/__tests__'])
+    .flatMap(path => computed(parsed(path)));
+  expect(found).toEqual([]);
+  const made = "trans.__(words); trans._n('a', b, 2); trans.__('a', b);";
+  const source = ts.createSourceFile(
+    'a.ts',
+    made,
+    ts.ScriptTarget.ESNext,
+    true
+  );
+  expect(computed(source)).toHaveLength(2);
 });

@@ -944,7 +944,8 @@ export interface DraftWaiting {
  * ``nonce`` is valid for one decision. ``notices`` say what a reader may overlook: other code that
  * runs, invisible characters, why it asks again. ``can_run_all``: whether to offer "Run all in
  * this turn". ``runs``: whether it is code. ``labels`` say what the code may reach, as far as the
- * server can read it. ``always``: whether it asks in every mode.
+ * server can read it. ``always``: whether it asks in every mode. ``words``: a ``source`` in
+ * words, for people; the decision is about ``source``.
  */
 export interface Draft {
   draft_id: string;
@@ -972,6 +973,7 @@ export interface Draft {
   runs: boolean;
   labels: Label[];
   always: boolean;
+  words: string;
 }
 /**
  * Something that the code may do. ``line`` counts from 1; ``code`` is that line, at most 80

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.journal.exports import markdown, pictures
 from jupyter_codeinterp.journal.prose import _LANGUAGES
 from jupyter_codeinterp.journal.sqlite import SqliteStore
@@ -63,14 +64,14 @@ def export(said: str) -> str:
     shown = said or "x"
     events: list[e.Event] = [
         e.TurnStarted(1, shown, "review", "m"), e.StepStarted(1), e.TextDone(0, said),
-        e.ToolStarted("q", "ask_user", said), e.QuestionAsked("q", shown),
+        e.ToolStarted("q", "ask_user", Sentence(said)), e.QuestionAsked("q", shown),
         e.QuestionAnswered("q", said),
-        e.ToolDone("q", "ask_user", said, "ok", detail=f"status=ok\n{said}"),
-        e.ToolStarted("r", "run_cell", said),
+        e.ToolDone("q", "ask_user", Sentence(said), "ok", detail=f"status=ok\n{said}"),
+        e.ToolStarted("r", "run_cell", Sentence(said)),
         e.DraftDecided("r", "d", "run", "person", said),
         e.RunStarted("r", "c", "r", "m", "k", said),
-        e.ToolDone("r", "run_cell", said, "ok", detail=f"status=ok\n{said}"),
-        e.Note(said), e.TextDone(1, said), e.TextDone(2, f"a\n{said}\nb\n{said}"),
+        e.ToolDone("r", "run_cell", Sentence(said), "ok", detail=f"status=ok\n{said}"),
+        e.Note(Sentence(said)), e.TextDone(1, said), e.TextDone(2, f"a\n{said}\nb\n{said}"),
     ]  # fmt: skip
     return markdown(info, events)
 

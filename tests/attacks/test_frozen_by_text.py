@@ -25,6 +25,7 @@ from jupyter_codeinterp.agent.tools.registry import ToolRegistry
 from jupyter_codeinterp.agent.tools.shared import titles
 from jupyter_codeinterp.agent.tools.shared.arguments import so_far
 from jupyter_codeinterp.base import visible
+from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.cell_code import parsing
 from jupyter_codeinterp.extensions import own_hooks
 from jupyter_codeinterp.features.completion import completion
@@ -190,15 +191,15 @@ def journal(text: str) -> list[Any]:
         e.TurnStarted(1, text or "x", "auto", "m"),
         e.StepStarted(1),
         *(e.TextDelta(0, part) for part in (text[:9], text[9:])),
-        e.ToolStarted("1", "run_cell", text),
+        e.ToolStarted("1", "run_cell", Sentence(text)),
         e.DraftDecided("1", "d", "run", "person", text),
         e.RunStarted("1", "c1", "r", "m", "k"),
-        e.ToolDone("1", "run_cell", text, "error", detail=f"status=error\n{text}"),
-        e.Note(text),
-        e.ToolStarted("2", "ask_user", ""),
+        e.ToolDone("1", "run_cell", Sentence(text), "error", detail=f"status=error\n{text}"),
+        e.Note(Sentence(text)),
+        e.ToolStarted("2", "ask_user", Sentence("")),
         e.QuestionAsked("2", text, (text,)),
         e.QuestionAnswered("2", text),
-        e.ToolDone("2", "ask_user", "", "ok", detail=f"status=ok\n{text}"),
+        e.ToolDone("2", "ask_user", Sentence(""), "ok", detail=f"status=ok\n{text}"),
         e.TextDone(0, text),
     ]
 
@@ -346,7 +347,9 @@ MEASURED: dict[str, Callable[[str], object]] = {
         list(snapshot(t).cells), True, UNTRUSTED
     ),
     "transcript.for_people": lambda t: [
-        transcript.for_people(e.ToolDone("c", "x", "", "ok", detail=f"status=ok\n{before}{t}"))
+        transcript.for_people(
+            e.ToolDone("c", "x", Sentence(""), "ok", detail=f"status=ok\n{before}{t}")
+        )
         for before in ("[", "[image not shown: ", "; read_output(", "; read_output(x) reads on, of")
     ],
     "outputs.excerpt": lambda t: outputs.excerpt(t, 0),

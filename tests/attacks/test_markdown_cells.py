@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.run.turn.limits import Rules
 from jupyter_codeinterp.wire import events as e
 from tests.core.conftest import bench, jp_asyncio_loop, room, shared_room, store  # noqa: F401
@@ -60,7 +61,7 @@ async def test_a_markdown_cell_nested_100_deep_ends_every_page_that_shows_it(
 
 
 async def test_a_text_on_which_the_check_fails_comes_unasked(bench: Benches) -> None:
-    def fails(text: str) -> tuple[str, ...]:
+    def fails(text: str) -> tuple[Sentence, ...]:
         raise RecursionError
 
     b = bench(call("add_markdown", source="Plain"), say("Done."), rules=Rules(markdown_risks=fails))

@@ -102,6 +102,6 @@ async def test_a_page_that_reads_late_sees_another_text_than_runs(
     log = site.extension.manager.session(w.session_id).event_log
     while b"draft_waiting" not in log._recent[0][1]:
         log._recent.popleft()
-    told = [msgspec.json.decode(data, type=e.Event) for _, data in log.journaled(0)]
+    told = [e.read_event(data) for _, data in log.journaled(0)]
     (waiting,) = (event for event in told if isinstance(event, e.DraftWaiting))
     assert len(told) > 3 and waiting.draft.source == source

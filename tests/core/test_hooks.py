@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.api import CellCode, CellOutputs, FinalAnswer, Finding, Hook, Notes, Refusal
+from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.extensions import own_hooks
 from jupyter_codeinterp.run.approval import hooks as bounded
 from jupyter_codeinterp.run.approval.hooks import Hooks
@@ -289,7 +290,7 @@ def raising_later(error: BaseException) -> Callable[..., Any]:
 
 
 def failing(*about: object) -> Iterator[Finding]:
-    yield Finding("x", "First.")
+    yield Finding("x", Sentence("First."))
     raise SystemExit
 
 
@@ -297,7 +298,7 @@ FAULTS: dict[str, Any] = {
     "it fails while it finds": failing,
     "it returns a number": lambda *about: 5,
     "it finds something else": lambda *about: [3],
-    "it finds far too much": lambda *about: [Finding("x", "y" * 9_999)],
+    "it finds far too much": lambda *about: [Finding("x", Sentence("y" * 9_999))],
     "it raises": raising(ZeroDivisionError("mine")),
     "it raises what ends a program": raising(SystemExit(1)),
     "it raises what ends an iteration": raising(StopIteration()),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from jupyter_codeinterp.base.errors import ModelError
+from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.wire import events as e
 from jupyter_codeinterp.wire.messages import Text, Usage, assistant
 from jupyter_codeinterp.wire.ports import ModelDone, ModelRetry
@@ -96,7 +97,7 @@ async def test_a_wait_for_the_model_is_shown(bench: Benches) -> None:
     wait = ModelRetry("rate_limit", "Too many requests.", 2.0, 1)
     b = bench(Stream(say("Hello."), first=(wait,)))
     await b.turn()
-    assert b.of(e.Retrying) == [e.Retrying("rate_limit", "Too many requests.", 2.0, 1)]
+    assert b.of(e.Retrying) == [e.Retrying("rate_limit", Sentence("Too many requests."), 2.0, 1)]
     assert b.sequence == ["TurnStarted", "StepStarted", "Retrying", "TextDone", "TurnEnded"]
 
 

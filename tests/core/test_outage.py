@@ -9,10 +9,10 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from jupyter_codeinterp.base.errors import StoreError
+from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.journal import event_log as event_logs
 from jupyter_codeinterp.journal.sqlite import SqliteStore
 from jupyter_codeinterp.journal.sqlite import file as journal_file
@@ -53,7 +53,7 @@ async def shown(b: Bench, until_kind: type[Any], number: int = 1) -> list[e.Even
 
     async def read() -> None:
         async for _, data in b.session.event_log.follow(0):
-            told.append(msgspec.json.decode(data, type=e.Event))
+            told.append(e.read_event(data))
             if sum(isinstance(event, until_kind) for event in told) == number:
                 return
 
@@ -292,11 +292,11 @@ async def test_what_happens_between_turns_is_told_all_the_same(
     b = bench(say("One."))
     await b.turn()
     with locked(store):
-        b.session.note("The kernel has been restarted.")
+        b.session.note(Sentence("The kernel has been restarted."))
         b.session.log.moved("other.ipynb")
         told = await shown(b, e.NotebookMoved)
         assert told[-2:] == [
-            e.Note("The kernel has been restarted."),
+            e.Note(Sentence("The kernel has been restarted.")),
             e.NotebookMoved("other.ipynb"),
         ]
     await saved(b)

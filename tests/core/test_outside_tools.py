@@ -12,6 +12,7 @@ import pytest
 
 from jupyter_codeinterp.agent.tools.registry import ToolRegistry
 from jupyter_codeinterp.base.errors import ToolServerError
+from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.features.mcp_client import tool as outside
 from jupyter_codeinterp.features.mcp_client.listing import OutsideAnswer, OutsideTool
 from jupyter_codeinterp.run.turn.limits import Rules
@@ -68,7 +69,7 @@ class Servers:
         return self.answer
 
 
-def more(servers: Any, untrusted: Untrusted, *notes: str) -> MoreTools:
+def more(servers: Any, untrusted: Untrusted, *notes: Sentence) -> MoreTools:
     made, faults = outside.tools_of(servers, untrusted)
     return MoreTools(tuple(made), (*notes, *faults), servers.complete)
 
@@ -171,9 +172,7 @@ async def test_no_key_is_sent_and_none_is_read(bench: Benches) -> None:
     await b.ended()
     assert "key removed" in words(result(b))
     kept = [msgspec.json.encode(b.store.all_messages(b.info.session_id)[-1])]
-    kept += [
-        msgspec.json.encode(event) for event in b.events if not isinstance(event, e.UsageChanged)
-    ]
+    kept += [e.event_json(event) for event in b.events if not isinstance(event, e.UsageChanged)]
     assert key.encode() not in msgspec.json.encode(b.model.requests[-1].tools)
     assert all(key.encode() not in one for one in kept)
 
@@ -285,7 +284,8 @@ async def test_after_a_fault_that_passes_the_next_turn_has_the_tools(bench: Benc
     b = bench(say("One."), say("Two."), say("Three."))
     servers = served(b, tool(), tool("Bad.", name="mcp__time__bad", schema={"type": "array"}))
     servers.tools, all_tools, servers.complete = (), servers.tools[:1], False
-    said = iter((["Slow."], ["Slow."], []))
+    slow = [Sentence("Slow.")]
+    said = iter((slow, slow, []))
 
     def look(untrusted: Untrusted) -> MoreTools:
         return more(servers, untrusted, *next(said))  # A fourth look would fail.

@@ -8,10 +8,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
 
-import msgspec
 import pytest
 
 from jupyter_codeinterp.base.errors import StoreError
+from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.journal import event_log as event_logs
 from jupyter_codeinterp.journal.event_log import DeferredWrites, EventLog
 from jupyter_codeinterp.journal.sqlite import SqliteStore
@@ -203,7 +203,7 @@ async def take(event_log: EventLog, after: int, count: int) -> list[tuple[int, e
 
     async def read() -> None:
         async for seq, event in event_log.follow(after):
-            got.append((seq, msgspec.json.decode(event, type=e.Event)))
+            got.append((seq, e.read_event(event)))
             if len(got) == count:
                 return
 
@@ -212,12 +212,16 @@ async def take(event_log: EventLog, after: int, count: int) -> list[tuple[int, e
 
 
 async def test_followers_get_what_was_and_what_comes(event_log: EventLog) -> None:
-    event_log.show(e.Note("one"))
+    event_log.show(e.Note(Sentence("one")))
     following = asyncio.ensure_future(take(event_log, 0, 3))
     await asyncio.sleep(0)
-    event_log.show(e.Note("two"))
-    event_log.show(e.Note("three"))
-    assert await following == [(1, e.Note("one")), (2, e.Note("two")), (3, e.Note("three"))]
+    event_log.show(e.Note(Sentence("two")))
+    event_log.show(e.Note(Sentence("three")))
+    assert await following == [
+        (1, e.Note(Sentence("one"))),
+        (2, e.Note(Sentence("two"))),
+        (3, e.Note(Sentence("three"))),
+    ]
     assert await take(event_log, 1, 2) == await take(event_log, 1, 2)
 
 
@@ -226,15 +230,15 @@ async def test_a_slow_follower_loses_nothing(
 ) -> None:
     monkeypatch.setattr(event_logs, "RECENT_EVENTS", 10)
     event_log = EventLog(event_log._store, "s", 0, DeferredWrites(refuse))
-    event_log.show(e.Note("0"))
+    event_log.show(e.Note(Sentence("0")))
     slow = event_log.follow(0)
     got = [await slow.__anext__()]
     for number in range(1, 100):
-        event_log.show(e.Note(str(number)))
+        event_log.show(e.Note(Sentence(str(number))))
     for _ in range(99):
         got.append(await slow.__anext__())
     assert [seq for seq, _ in got] == list(range(1, 101))
-    assert [msgspec.json.decode(event)["text"] for _, event in got] == [str(n) for n in range(100)]
+    assert [e.read_event(event).text for _, event in got] == [str(n) for n in range(100)]
 
 
 async def test_a_follower_of_a_journal_with_holes_waits(
@@ -243,7 +247,7 @@ async def test_a_follower_of_a_journal_with_holes_waits(
     monkeypatch.setattr(event_logs, "RECENT_EVENTS", 1)
     event_log = EventLog(event_log._store, "s", 0, DeferredWrites(refuse))
     event_log.show(e.TurnStarted(1, "", "auto", "m"))
-    event_log.show(e.Note("x"))
+    event_log.show(e.Note(Sentence("x")))
     cast(SqliteStore, event_log._store).delete("s")
     following = asyncio.ensure_future(take(event_log, 0, 1))
     await asyncio.sleep(0)
@@ -257,13 +261,13 @@ async def test_after_the_first_words_letters_are_gathered(event_log: EventLog) -
     for letter in "abcdef":
         event_log.show(e.TextDelta(0, letter))
     event_log.show(e.ThinkingDelta(1, "hm"))
-    event_log.show(e.Note("end"))
+    event_log.show(e.Note(Sentence("end")))
     events = [event for _, event in await take(event_log, 0, 5)]
     assert events[1:] == [
         e.TextDelta(0, "a"),
         e.TextDelta(0, "bcdef"),
         e.ThinkingDelta(1, "hm"),
-        e.Note("end"),
+        e.Note(Sentence("end")),
     ]
 
 

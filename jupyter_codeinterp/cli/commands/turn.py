@@ -9,9 +9,8 @@ import time
 from collections.abc import AsyncIterator, Collection, Coroutine, Iterator, Sequence
 from typing import Any, Protocol
 
-import msgspec
-
 from ...base.errors import CodeInterpError, CommandError, DocumentError
+from ...base.sentences import as_it_is
 from ...base.visible import visible_line
 from ...journal.transcript import AnswerText, Line, PastTurn
 from ...notebook.file import ContentsFile
@@ -83,7 +82,6 @@ def exit_code(ended: e.TurnEnded) -> int:
 
 _MOST = 4_000
 """Characters at an output's end that are searched for its last line."""
-_decode = msgspec.json.Decoder(e.Event).decode
 
 
 def last_line(outputs: tuple[Output, ...]) -> str:
@@ -213,8 +211,8 @@ class Following:
     async def to_the_end(self) -> e.TurnEnded:
         try:
             async for raw in self._conversation.events():
-                event = _decode(raw)
-                self._show(event, raw)
+                event = e.read_event(raw)
+                self._show(event, e.with_strings(raw))
                 if isinstance(event, e.TurnEnded):
                     return event
                 self._take(event)
@@ -363,7 +361,7 @@ class InProcess:
             loop = asyncio.get_running_loop()
             self._clock = loop.call_later(left, self.watch, following, began)
         elif self._session.running:
-            words = f"Stopped at the time limit of {self._timeout:g} seconds."
+            words = as_it_is(f"Stopped at the time limit of {self._timeout:g} seconds.")
             self._session.halt(Ending("budget", "time_limit", words))
 
     async def unfinished(self, ended: e.TurnEnded) -> None:

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Literal
 
 from ...api import CellCode, CellOutputs, Fact, Finding, Place
+from ...base.sentences import Sentence, as_it_is
 from ...cell_code.parsing import base
 from ...cell_code.source import Source, dotted, is_method_call, keyword, label, parsed, same
 
@@ -41,7 +42,7 @@ def filters(cell: CellCode, outputs: CellOutputs) -> Iterator[Finding]:
             continue
         if not is_looked_at(source, node) and not _is_shown(source, node):
             words = f"{code_at(source, fact, 'A filter')} kept 0 of {number(fact, 'rows'):,} rows."
-            yield Finding(FILTER, words, fact.place, audience="model")
+            yield Finding(FILTER, as_it_is(words), fact.place, audience="model")
 
 
 def _is_shown(source: Source, node: ast.AST) -> bool:
@@ -70,6 +71,11 @@ def _is_part(source: Source, fact: Fact, around: Fact) -> bool:
     return any(isinstance(part, ast.Name) and part.id in names for part in ast.walk(outer))
 
 
+NEAR_VALUES = Sentence("`{code}` matched 0 of {rows:,} rows; the column has {values}.")
+ALL_VALUES = Sentence("`{code}` matched 0 of {rows:,} rows; the values are {values}.")
+SOME_VALUES = Sentence("`{code}` matched 0 of {rows:,} rows; values are {values}, \u2026")
+
+
 def _no_match(source: Source, fact: Fact, is_empty: bool) -> Finding | None:
     if text(fact, "column") == "_merge":  # A join's indicator: all keys may have a partner.
         return None
@@ -79,13 +85,13 @@ def _no_match(source: Source, fact: Fact, is_empty: bool) -> Finding | None:
         return None
     if is_looked_at(source, node) and not near:
         return None
-    words = f"`{source.text(node)}` matched 0 of {rows:,} rows"
     if near:
-        words += f"; the column has {listed(near)}."
+        words, values = NEAR_VALUES, listed(near)
     elif number(fact, "distinct") <= FEW and texts(fact, "values"):
-        words += f"; the values are {listed(texts(fact, 'values'))}."
+        words, values = ALL_VALUES, listed(texts(fact, "values"))
     else:
-        words += f"; values are {', '.join(texts(fact, 'values')[:3])}, \u2026"
+        words, values = SOME_VALUES, ", ".join(texts(fact, "values")[:3])
+    words = Sentence(words, code=source.text(node), rows=rows, values=values)
     return Finding(FILTER, words, fact.place, texts(fact, "values"))
 
 
@@ -127,12 +133,17 @@ def joins(cell: CellCode, outputs: CellOutputs) -> Iterator[Finding]:
                 yield found
 
 
+NO_KEY = Sentence("The join also matches rows without a key: {missing:,} rows have none.")
+REPEATS = Sentence(
+    "The join made {result:,} rows of {left:,} and {right:,}: its keys repeat in both."
+)
+
+
 def _multiplied(source: Source, fact: Fact, node: ast.Call) -> Finding | None:
     left, right = number(fact, "left"), number(fact, "right")
     result, missing = number(fact, "result"), number(fact, "missing_keys")
     if missing:
-        words = f"The join also matches rows without a key: {missing:,} rows have none."
-        return Finding(JOIN, words, fact.place)
+        return Finding(JOIN, Sentence(NO_KEY, missing=missing), fact.place)
     if result <= left or not fact.figures.get("repeats"):
         return None
     knows = (
@@ -141,7 +152,7 @@ def _multiplied(source: Source, fact: Fact, node: ast.Call) -> Finding | None:
         or _is_with_itself(node)
         or _compares(source, node)
     )
-    words = f"The join made {result:,} rows of {left:,} and {right:,}: its keys repeat in both."
+    words = Sentence(REPEATS, result=result, left=left, right=right)
     audience: Literal["person", "model"] = "model" if knows else "person"
     return Finding(JOIN, words, fact.place, texts(fact, "keys"), audience)
 
@@ -173,6 +184,15 @@ def _is_module(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and node.id in ("pd", "pandas")
 
 
+ALL_ROWS = Sentence("{rows:,} rows")
+SAMPLE = Sentence("{rows:,} rows (a sample)")
+ALONE = Sentence("{alone:,} of {rows} found no partner by {keys}.")
+ALONE_AS = Sentence("{alone:,} of {rows} found no partner by {keys}, as {examples}.")
+ALONE_NEAR = Sentence(
+    "{alone:,} of {rows} found no partner by {keys}; {near} differs only in case or blanks."
+)
+
+
 def _unmatched(source: Source, fact: Fact, node: ast.Call) -> Finding | None:
     """A finding on keys of the left table without a partner, among the rows that were read."""
     left, rows, alone = number(fact, "left"), number(fact, "looked_at"), number(fact, "alone")
@@ -183,14 +203,13 @@ def _unmatched(source: Source, fact: Fact, node: ast.Call) -> Finding | None:
         rows = alone = left
     if not alone:
         return None
-    of = f"{rows:,} rows" if rows == left else f"{rows:,} rows (a sample)"
-    words = f"{alone:,} of {of} found no partner by {listed(texts(fact, 'keys'))}"
+    of = Sentence(ALL_ROWS if rows == left else SAMPLE, rows=rows)
+    told = {"alone": alone, "rows": of, "keys": listed(texts(fact, "keys"))}
     near, examples = texts(fact, "near"), texts(fact, "examples")
     if near:
-        words += f"; {near[0]} differs only in case or blanks."
-        return Finding(JOIN, words, fact.place, near)
+        return Finding(JOIN, Sentence(ALONE_NEAR, near=near[0], **told), fact.place, near)
     asks = keyword(node, "indicator") is not None or ASKS & calls_after(source, node)
-    words += f", as {listed(examples)}." if examples else "."
+    words = Sentence(ALONE_AS if examples else ALONE, examples=listed(examples), **told)
     audience: Literal["person", "model"] = "model" if asks or alone < rows else "person"
     return Finding(JOIN, words, fact.place, examples, audience)
 
@@ -206,7 +225,22 @@ _HAS_DIGIT = re.compile(r"\d")
 KNOWS = {"combine_first", "fillna", "isna", "isnull", "notna"}
 FILLS = {"combine_first", "fillna"}
 """Methods whose argument only fills missing values."""
-INTO = {"not_a_number": "numbers", "not_a_date": "dates"}
+INTO = {
+    "not_a_number": Sentence(
+        "{count} of {rows:,} values of `{column}` could not be read as numbers and are missing "
+        "now, such as {examples}."
+    ),
+    "not_a_date": Sentence(
+        "{count} of {rows:,} values of `{column}` could not be read as dates and are missing now, "
+        "such as {examples}."
+    ),
+}
+SWAPPED = Sentence(
+    "{count} of {rows:,} dates of `{column}` are written year first, but `dayfirst=True` took the "
+    "day for the month: {written} became {read_as}."
+)
+AT_LEAST = Sentence("At least {number:,}")
+EXACTLY = Sentence("{number:,}")
 
 
 def lost_values(cell: CellCode, outputs: CellOutputs) -> Iterator[Finding]:
@@ -222,21 +256,22 @@ def lost_values(cell: CellCode, outputs: CellOutputs) -> Iterator[Finding]:
         lost = tuple(one for one in texts(fact, "examples") if not _MARK.fullmatch(one))
         if not lost or _is_expected(source, fact):
             continue
-        least = "at least " if fact.figures.get("more") else ""
-        words = f"{least}{number(fact, 'count'):,} of {number(fact, 'rows'):,} values of"
-        words += f" `{text(fact, 'column')}` could not be read as {INTO[fact.kind]} and are"
-        words += f" missing now, such as {listed(lost)}."
         has_digits = any(map(_HAS_DIGIT.search, lost))
-        words = words[0].upper() + words[1:]
+        words = Sentence(INTO[fact.kind], examples=listed(lost), **_counted(fact))
         yield Finding(LOST, words, fact.place, lost, "person" if has_digits else "model")
 
 
 def _swapped(fact: Fact) -> Finding:
     written, read_as = (*texts(fact, "examples"), "", "")[:2]
-    least = "At least " if fact.figures.get("more") else ""
-    words = f"{least}{number(fact, 'count'):,} of {number(fact, 'rows'):,} dates of"
-    words += f" `{text(fact, 'column')}` are written year first, but `dayfirst=True` took the day"
-    return Finding(LOST, f"{words} for the month: {written} became {read_as}.", fact.place)
+    words = Sentence(SWAPPED, written=written, read_as=read_as, **_counted(fact))
+    return Finding(LOST, words, fact.place)
+
+
+def _counted(fact: Fact) -> dict[str, object]:
+    """How many values of how many, and of which column."""
+    words = AT_LEAST if fact.figures.get("more") else EXACTLY
+    count = Sentence(words, number=number(fact, "count"))
+    return {"count": count, "rows": number(fact, "rows"), "column": text(fact, "column")}
 
 
 def _is_tried_again(source: Source, fact: Fact) -> bool:

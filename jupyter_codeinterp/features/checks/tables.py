@@ -9,6 +9,7 @@ from itertools import islice
 import msgspec
 
 from ...api import CellCode, CellOutputs, Finding
+from ...base.sentences import as_it_is
 
 LONGEST = 400
 """Characters of all lines of a run."""
@@ -62,7 +63,7 @@ class OddColumns:
             del self._told[next(iter(self._told))]
         tables = [fact.figures for fact in outputs.facts if fact.kind == "odd_columns"]
         lines = said(tables, known, cell.asked, cell.source, shown(outputs) if tables else "")
-        return [Finding(NAME, line, audience="model") for line in lines]
+        return [Finding(NAME, as_it_is(line), audience="model") for line in lines]
 
 
 def shown(outputs: CellOutputs) -> str:

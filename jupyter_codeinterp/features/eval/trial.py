@@ -32,7 +32,6 @@ from .tasks import FILE, Task
 
 KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
 EMPTY: dict[str, Any] = {"cells": [], "metadata": KERNEL, "nbformat": 4, "nbformat_minor": 5}
-_decode: Callable[[str], Any] = msgspec.json.Decoder(e.Event).decode
 
 
 class Attempt(msgspec.Struct, frozen=True):
@@ -103,7 +102,7 @@ class _Front(JsonFront):
     def show(self, event: e.Event, raw: bytes) -> None:
         is_usual = isinstance(event, e.Note) and event.text == IN_FILE
         if not is_usual and not isinstance(event, (e.TextDelta, e.ThinkingDelta)):
-            self.events.append(_decode(self._scrub(raw.decode())))
+            self.events.append(e.read_event(self._scrub(raw.decode())))
 
     async def decide(self, draft: e.Draft) -> Verdict:
         agrees = covers(self.alone, draft)

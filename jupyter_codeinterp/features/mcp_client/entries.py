@@ -22,6 +22,7 @@ import msgspec
 
 from ...app.notebooks.rule_files import folders_of, read_instructions
 from ...base.paths import root_of
+from ...base.sentences import Sentence
 from ...base.visible import exact, visible_line
 from ...notebook.rule_file import read_file
 from ...view.redaction.found_secrets import without_secrets
@@ -31,8 +32,9 @@ PROJECT = ".codeinterp/mcp.json"
 PERSONAL = "mcp-servers.json"
 TIMEOUT = 1.0
 """Seconds for all files, because a drive may be slow."""
-SLOW = (
-    f"Reading the files that name MCP servers took more than {TIMEOUT:g} s. Some are missing here."
+SLOW = Sentence(
+    "Reading the files that name MCP servers took more than {seconds} s. Some are missing here.",
+    seconds=f"{TIMEOUT:g}",
 )
 MOST = 20
 """Servers of one file."""
@@ -127,12 +129,12 @@ def _fault(entry: ServerEntry) -> str:
 
 async def entries_for(
     notebook: str, contents: Any, person: Path, admins: Mapping[str, Any], *, files: bool
-) -> tuple[list[ServerEntry], list[str]]:
+) -> tuple[list[ServerEntry], list[Sentence]]:
     """The servers that are named for a notebook, and the faults of files. ``person``: the folder of
     the person's file; ``files``: whether files count. Of equal names the admin's wins, then the
     nearest file's, then the person's."""
     found: dict[str, ServerEntry] = {}
-    faults: list[str] = []
+    faults: list[Sentence] = []
     root, home = root_of(contents), str(Path.home())
 
     def add(place: str, text: str, folder: str | None) -> None:
@@ -144,7 +146,7 @@ async def entries_for(
             for entry in parsed(text, folder, place):
                 found.setdefault(entry.name, entry)
         except BadFile as error:
-            faults.append(f"{visible_line(place)}: {error}.")
+            faults.append(Sentence("{file}: {why}.", file=visible_line(place), why=error))
 
     async def read() -> None:
         for folder in folders_of(notebook):
@@ -159,7 +161,7 @@ async def entries_for(
     try:
         found.update((entry.name, entry) for entry in entries(admins, home, "admin"))
     except BadFile as error:
-        faults.append(f"admin: {error}.")
+        faults.append(Sentence("{file}: {why}.", file="admin", why=error))
     if files:
         try:
             await asyncio.wait_for(read(), TIMEOUT)

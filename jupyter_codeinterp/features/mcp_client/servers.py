@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from ...base.errors import CommandError, ToolServerError
+from ...base.errors import CodeInterpError, CommandError, ToolServerError
 from ...base.private_file import PrivateFile
+from ...base.sentences import Sentence
 from ...base.visible import visible_line
 from ...view.redaction.found_secrets import without_secrets
 from .entries import SLOW, ServerEntry, described, entries_for, missing
@@ -80,13 +81,15 @@ MOST_TOOLS = 64
 """Tools of all servers in one conversation."""
 MOST_CONVERSATIONS = 1_000
 """Conversations whose tools are kept; the oldest are dropped."""
-ASKS = "The MCP server “{name}” ({place}) waits for your approval. Open the gear, Tool servers."
-STARTING = (
+ASKS = Sentence(
+    "The MCP server “{name}” ({place}) waits for your approval. Open the gear, Tool servers."
+)
+STARTING = Sentence(
     "The MCP server “{name}” is still starting. Its tools will be there in a new conversation."
 )
-FAILED = "The MCP server “{name}” is not available: {why}"
-NOT_READ = "The agent has no tools of MCP servers: {why}"
-LEFT_OUT = "{count} tools of MCP servers are left out. See the gear, Tool servers."
+FAILED = Sentence("The MCP server “{name}” is not available: {why}")
+NOT_READ = Sentence("The agent has no tools of MCP servers: {why}")
+LEFT_OUT = Sentence("{count} tools of MCP servers are left out. See the gear, Tool servers.")
 UNKNOWN = "The entry of this server was changed or removed. Reload the list."
 log = logging.getLogger(__name__)
 
@@ -126,7 +129,7 @@ class ToolServers:
 
     async def _found(
         self, notebook: str, contents: Any = None
-    ) -> tuple[list[ServerEntry], list[str]]:
+    ) -> tuple[list[ServerEntry], list[Sentence]]:
         settings = self._settings
         return await entries_for(
             notebook,
@@ -143,7 +146,7 @@ class ToolServers:
         known = self.approvals.of(one.digest)
         return (known.approved or one.place == "admin") and not known.off and not self._refused(one)
 
-    async def shown(self, notebook: str) -> tuple[list[ShownServer], list[str]]:
+    async def shown(self, notebook: str) -> tuple[list[ShownServer], list[Sentence]]:
         """The notebook's servers and faults of files. Starts nothing. Raises CommandError
         ``not_kept``."""
         found, faults = await self._found(notebook)
@@ -246,7 +249,7 @@ class ToolServers:
 
     async def for_session(
         self, session_id: str, notebook: str, contents: Any = None
-    ) -> tuple[SessionTools, list[str]]:
+    ) -> tuple[SessionTools, list[Sentence]]:
         """The tools of a conversation, and notes for the person. If they are ``complete``,
         they stay the same until the server's end. Waits for servers that start. Raises nothing: a
         turn goes on without tools."""
@@ -260,12 +263,12 @@ class ToolServers:
                 if self._may_start(one):
                     looks.append((one, self._in_background(self._alive(one).look())))
                 elif not self._refused(one) and not self.approvals.of(one.digest).off:
-                    notes.append(ASKS.format(name=self._clean(one.name), place=one.place))
+                    notes.append(Sentence(ASKS, name=self._clean(one.name), place=one.place))
             if looks:
                 await asyncio.wait([look for _, look in looks], timeout=WAITS)
             made.tools = self._offered(looks, notes)
         except CommandError as error:
-            notes.append(NOT_READ.format(why=error.message))
+            notes.append(Sentence(NOT_READ, why=error.message))
             made.complete = False
         if made.complete:
             self._sessions[session_id] = made
@@ -274,7 +277,7 @@ class ToolServers:
         return made, notes
 
     def _offered(
-        self, looks: Sequence[tuple[ServerEntry, asyncio.Future[Any]]], notes: list[str]
+        self, looks: Sequence[tuple[ServerEntry, asyncio.Future[Any]]], notes: list[Sentence]
     ) -> tuple[OutsideTool, ...]:
         """The tools that are there. Raises CommandError ``not_kept``."""
         tools: dict[str, OutsideTool] = {}
@@ -282,11 +285,12 @@ class ToolServers:
         for entry, look in looks:
             name = self._clean(entry.name)
             if not look.done():
-                notes.append(STARTING.format(name=name))
+                notes.append(Sentence(STARTING, name=name))
             elif look.cancelled():
-                notes.append(FAILED.format(name=name, why="it was stopped."))
+                notes.append(Sentence(FAILED, name=name, why=Sentence("it was stopped.")))
             elif (error := look.exception()) is not None:
-                notes.append(FAILED.format(name=name, why=str(error)))
+                why = error.message if isinstance(error, CodeInterpError) else str(error)
+                notes.append(Sentence(FAILED, name=name, why=why))
             else:
                 picked = self.approvals.of(entry.digest).picked
                 offered, listed = chosen(entry.name, entry.digest, look.result(), picked)
@@ -297,7 +301,7 @@ class ToolServers:
                     else:
                         tools[tool.name] = tool
         if left_out:
-            notes.append(LEFT_OUT.format(count=left_out))
+            notes.append(Sentence(LEFT_OUT, count=left_out))
         return tuple(tools.values())
 
     def _in_background(self, work: Any) -> asyncio.Future[Any]:

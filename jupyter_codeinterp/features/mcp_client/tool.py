@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from ...agent.tools.shared.base import Tool
 from ...agent.tools.shared.calls import CUT_OFF, DIFFERS, Calls, draft_of
 from ...base.errors import ToolServerError
+from ...base.sentences import Sentence
 from ...base.visible import visible_line
-from ...run.approval import policy
 from ...run.approval.code_warnings import hidden_characters
+from ...run.approval.policy import SPOKEN_TO
 from ...run.turn.turn import Turn
 from ...view.injection.signs import signs
 from ...view.outputs import BUDGET, IMAGES_A_RESULT
@@ -108,9 +109,9 @@ LONGEST_DESCRIPTION = 1_000
 LONGEST_NAME = 60
 DESCRIPTION = "From the MCP server {server}, another program. Its own description:"
 SPEAKS = "its description or its schema gives the model orders"
-GONE = "The server no longer has this tool."
-HAS_KEY = "The arguments contain a key, so nothing was sent. Leave it out."
-CHANGED = (
+GONE = Sentence("The server no longer has this tool.")
+HAS_KEY = Sentence("The arguments contain a key, so nothing was sent. Leave it out.")
+CHANGED = Sentence(
     "The server has changed the tool's description since the conversation began. The model knows "
     "the old one."
 )
@@ -119,15 +120,16 @@ _STATUS: dict[str, Status] = {"ended": "error", "too_slow": "timeout", "refused"
 """The status of a failed call that had begun, by the error's code."""
 
 
-def tools_of(source: SessionTools, untrusted: Untrusted) -> tuple[list[Tool], list[str]]:
+def tools_of(source: SessionTools, untrusted: Untrusted) -> tuple[list[Tool], list[Sentence]]:
     """The tools for one conversation, and why others are left out."""
     made: list[Tool] = []
-    faults: list[str] = []
+    faults: list[Sentence] = []
     for tool in source.tools:
         try:
             made.append(_tool(source, tool, untrusted))
         except BadSchema as error:
-            faults.append(f"{title(tool.server, tool.tool)}: {error}.")
+            name = title(tool.server, tool.tool)
+            faults.append(Sentence("{tool}: {why}.", tool=name, why=error))
     return made, faults
 
 
@@ -185,7 +187,7 @@ class _Call:
             self._end(_STATUS.get(error.code, "not_started"), error.message, is_error=True)
 
     async def _ask_and_call(self, words: str) -> None:
-        turn, why = self._turn, ""
+        turn, why = self._turn, Sentence()
         while True:
             now = await self._source.pinned(self._tool)
             if not now:
@@ -195,7 +197,7 @@ class _Call:
             decision = await self._calls.confirm(self._call, draft)
             if decision is None:
                 return
-            why = "" if decision.source == words else DIFFERS
+            why = Sentence() if decision.source == words else DIFFERS
             if not why and await self._source.pinned(self._tool) == now:
                 break
             why = why or CHANGED
@@ -213,13 +215,13 @@ class _Call:
             quoted=turn.untrusted.quoted(seen.text) if seen.text else "",
         )
 
-    def _notices(self, now: str, words: str) -> tuple[str, ...]:
+    def _notices(self, now: str, words: str) -> tuple[Sentence, ...]:
         """What the person should know before deciding."""
         found = list(hidden_characters(words))
         if now != self._tool.pinned:
             found.append(CHANGED)
         if self._turn.cautions.sign:
-            found.append(policy.SPOKEN_TO.format(sign=self._turn.cautions.sign))
+            found.append(Sentence(SPOKEN_TO, sign=self._turn.cautions.sign))
         return tuple(found)
 
     def _end(self, status: Status, words: str, is_error: bool | None = None) -> None:

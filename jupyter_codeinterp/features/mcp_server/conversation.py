@@ -14,13 +14,11 @@ from contextlib import aclosing, suppress
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import msgspec
-
 from ...base.errors import CommandError
 from ...run.approval.modes import ASKING, BY_RANK, RUN_ALL
 from ...session.messages import Sender
 from ...wire.commands import Cancel, SendMessage
-from ...wire.events import DraftWaiting, Event, RunStarted, TurnEnded
+from ...wire.events import DraftWaiting, RunStarted, TurnEnded, read_event
 from ...wire.messages import Image, Message, Text, ToolResult, ToolUse, Usage, assistant
 from ...wire.ports import ModelDone, ModelEvent, ModelInfo, ModelRequest, ModelText, ModelToolInput
 from . import MODELS
@@ -168,7 +166,7 @@ class ClientConversation:
         events: Any = session.event_log.follow(after)
         async with aclosing(events):
             async for _, data in events:
-                event: Any = msgspec.json.decode(data, type=Event)
+                event = read_event(data)
                 if isinstance(event, TurnEnded):
                     self.takes_calls = False
                     return event

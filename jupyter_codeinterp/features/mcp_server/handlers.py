@@ -87,7 +87,7 @@ class McpHandler(JupyterHandler):
         if status == HTTPStatus.UNAUTHORIZED:
             self.set_header("WWW-Authenticate", "Bearer")
         self.set_header("Content-Type", "application/json")
-        self.finish(msgspec.json.encode({"code": error.code, "message": error.message}))
+        self.finish(msgspec.json.encode({"code": error.code, "message": str(error.message)}))
 
     # --- ASGI ------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from ...base.errors import StoreError
+from ...base.sentences import from_journal, in_english
 from ...wire.stores import LEASE_TIME, Holder
 from . import file
 from .file import file_id, fold_log, in_words, open_file, sync_log
@@ -225,7 +226,7 @@ class JournalFile:
     # --- reading and writing -----------------------------------------------------------
 
     def _written(self, value: object) -> str:
-        return self._scrub(msgspec.json.encode(value).decode())
+        return self._scrub(msgspec.json.encode(value, enc_hook=in_english).decode())
 
     def _number(self, query: str, session_id: str) -> int:
         number: int = self._rows(query, (session_id,))[0][0]
@@ -280,7 +281,7 @@ def read(data: str | bytes, kind: Any) -> Any:
 def reader(kind: Any) -> Callable[[str | bytes], Any]:
     """A decoder to reuse: for a union of 30 structs, making one takes 0.1 ms, longer than reading
     an event. It raises StoreError ``damaged``."""
-    decoder = msgspec.json.Decoder(kind)
+    decoder = msgspec.json.Decoder(kind, dec_hook=from_journal)
 
     def decode(data: str | bytes) -> Any:
         try:

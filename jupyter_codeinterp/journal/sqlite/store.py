@@ -22,7 +22,14 @@ from typing import Any
 import msgspec
 
 from ...wire.commands import SessionInfo
-from ...wire.events import Event, StepDiscarded, TextDone, ThinkingDelta, TurnEnded
+from ...wire.events import (
+    Event,
+    StepDiscarded,
+    TextDone,
+    ThinkingDelta,
+    TurnEnded,
+    event_json,
+)
 from ...wire.messages import Message
 from ...wire.stores import Beginning
 from .file import LOCK_WAIT, LastEvent, in_words
@@ -243,7 +250,7 @@ class SqliteStore(Ops):
         return [
             (
                 *(session_id, seq, event.__struct_config__.tag),
-                *(getattr(event, "block", None), self._written(event)),
+                *(getattr(event, "block", None), self._scrub(event_json(event).decode())),
             )
             for seq, event in events
         ]

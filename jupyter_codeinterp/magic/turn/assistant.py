@@ -38,7 +38,7 @@ from ...session.messages import Sender
 from ...session.session import Services, Session
 from ...view.redaction.secrets import Secrets
 from ...wire.commands import Answer, Decide, DoneElsewhere, SendMessage, SessionInfo
-from ...wire.events import Draft, Event, Mode, TurnEnded, UsageChanged
+from ...wire.events import Draft, Event, Mode, TurnEnded, UsageChanged, read_event
 from ...wire.ops import CellView
 from ...wire.ports import Model, ModelInfo
 from ...wire.providers import Connection
@@ -357,9 +357,8 @@ class Assistant:
         return asyncio.run_coroutine_threadsafe(self._follow(session, after, front), self._loop)
 
     async def _follow(self, session: Session, after: int, front: MagicFront) -> None:
-        read = msgspec.json.Decoder(Event)
         async for _, data in session.event_log.follow(after):
-            event = read.decode(data)
+            event = read_event(data)
             self.main.post(lambda event=event: front.show(event))  # type: ignore[misc]
             if isinstance(event, TurnEnded):
                 return

@@ -27,6 +27,7 @@ from jupyter_server.services.contents.filemanager import FileContentsManager
 from tornado import web
 
 from ...base.errors import DocumentError
+from ...base.sentences import Sentence
 from ...sandbox.shared import open_folders
 from ...wire.ops import Cell, Notebook, id_of, joined, shaped
 from .swap import FileChangedError, swap_text
@@ -159,7 +160,7 @@ CHANGED = "changed"
 """The error code for a file that changed since it was read."""
 TRIES = 3
 """Tries for a file that exists at each check but is missing at each read."""
-UPGRADED = "Converted from notebook format {old} to 4.5, which gives cells ids."
+UPGRADED = Sentence("Converted from notebook format {old} to 4.5, which gives cells ids.")
 BEFORE = " A checkpoint (File menu) has the notebook as it was."
 _WRITING = ("save", "get", "_save_notebook", "_read_notebook", "_get_os_path")
 _JUPYTER = "jupyter_server.services.contents."

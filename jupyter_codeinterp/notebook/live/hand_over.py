@@ -14,6 +14,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from ...base.errors import DocumentError
+from ...base.sentences import Sentence, together
 from ...wire.commands import ReloadNotebook
 from .holder import SETTLED, Event, State, after
 from .outbox import FileHolds
@@ -70,8 +71,8 @@ class Sharing:
 
 
 NO_FILE = "no_file"
-IN_FILE = "Notebook closed. Continuing in the background."
-UNSAVED = (
+IN_FILE = Sentence("Notebook closed. Continuing in the background.")
+UNSAVED = Sentence(
     "A disconnected window has unsaved changes to the notebook. Reconnect that window, or open "
     "the notebook again."
 )
@@ -410,7 +411,7 @@ class HandOver(Generic[NotebookT]):
             log.exception("Cannot work in the file of %s", self._notebook.path)
             return self.file_failed(BROKEN)
         if not self.windows:
-            self._owner.note(self._notebook, f"{IN_FILE} {note}".strip())
+            self._owner.note(self._notebook, together(IN_FILE, note))
         self._file_writer = self.holder = file_writer
         self._handle(Event.FILE_OPENED)
         self._notebook.begin(file_writer, applied)

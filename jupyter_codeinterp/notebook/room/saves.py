@@ -8,11 +8,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
 
 from ...base.errors import DocumentError
+from ...base.sentences import Sentence
 from .rooms import Rooms
 
 log = logging.getLogger(__name__)
 
-NOT_SAVED = (
+NOT_SAVED = Sentence(
     "The shared notebook could not read or write its file, which may lack the last changes. The "
     "next save that works has them. The reason: {words}"
 )
@@ -70,7 +71,7 @@ class Saves:
             try:
                 words = await self._why_not(words)
                 if words and not self._failed:
-                    self._notebook.not_saved(NOT_SAVED.format(words=words))
+                    self._notebook.not_saved(Sentence(NOT_SAVED, words=words))
                 self._failed = bool(words)
                 if not words:
                     self._notebook.saved_in_room((await self._look())[1])

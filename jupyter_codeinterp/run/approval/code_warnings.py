@@ -8,13 +8,17 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable
 
+from ...base.sentences import Sentence
+
 _MOST_NOTICES = 8
-SAVED_KEY = "Contains a saved key, or a part of one."
+HIDDEN = Sentence("Hidden character in line {lines}: {name} ({code}).")
+HIDDEN_IN_LINES = Sentence("Hidden character in lines {lines}: {name} ({code}).")
+SAVED_KEY = Sentence("Contains a saved key, or a part of one.")
 
 # --- keys ----------------------------------------------------------------------------
 
 
-def keys(scrub: Callable[[str], str], source: str) -> tuple[str, ...]:
+def keys(scrub: Callable[[str], str], source: str) -> tuple[Sentence, ...]:
     """A warning if ``source`` has a saved key, which only history and model get without."""
     return (SAVED_KEY,) if scrub(source) != source else ()
 
@@ -38,7 +42,7 @@ _LINES = 6
 """Lines searched for a character: one more than a sentence names."""
 
 
-def hidden_characters(source: str) -> tuple[str, ...]:
+def hidden_characters(source: str) -> tuple[Sentence, ...]:
     """A warning with line numbers for each kind of character in ``source`` that is invisible,
     reverses the text or looks like a space."""
     if source.isascii() and source.replace("\n", "").isprintable():
@@ -46,14 +50,17 @@ def hidden_characters(source: str) -> tuple[str, ...]:
     unseen = (char for char in set(source) if not char.isprintable() or ord(char) in _INVISIBLE)
     kinds = [char for char in unseen if char != "\n" and _hides(char)]
     kinds.sort(key=source.index) if len(kinds) <= _MOST_KINDS else kinds.sort()
-    said = []
+    said: list[Sentence] = []
     for char in kinds[:_MOST_KINDS]:
         lines = _lines_with(char, source)
         if lines:
             said.append(_sentence(char, lines))
     more = len(said) + max(0, len(kinds) - _MOST_KINDS) - _MOST_NOTICES
     if more > 0:
-        return (*said[: _MOST_NOTICES - 1], f"{more + 1} more kinds of hidden characters.")
+        return (
+            *said[: _MOST_NOTICES - 1],
+            Sentence("{count} more kinds of hidden characters.", count=more + 1),
+        )
     return tuple(said)
 
 
@@ -96,8 +103,8 @@ def _in_emoji(line: str, index: int) -> bool:
     return False
 
 
-def _sentence(char: str, lines: list[int]) -> str:
+def _sentence(char: str, lines: list[int]) -> Sentence:
     name = unicodedata.name(char, "CONTROL CHARACTER").capitalize()
     listed = ", ".join(map(str, lines[:5])) + (", …" if len(lines) > 5 else "")
-    word = "line" if len(lines) == 1 else "lines"
-    return f"Hidden character in {word} {listed}: {name} (U+{ord(char):04X})."
+    words = HIDDEN if len(lines) == 1 else HIDDEN_IN_LINES
+    return Sentence(words, lines=listed, name=name, code=f"U+{ord(char):04X}")

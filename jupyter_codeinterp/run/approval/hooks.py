@@ -20,6 +20,7 @@ from typing import Any, Union
 import msgspec
 
 from ...base.off_loop import off_loop
+from ...base.sentences import Sentence, as_it_is
 from ...wire.events import FiguresFound, Status
 from ...wire.findings import Finding, Place
 from ...wire.messages import Message
@@ -245,12 +246,12 @@ def _in_thread(work: Callable[[], Any]) -> _ThreadFuture:
 # -------------------------------------------------------------------------------------------------
 # Our own hooks: warn of what a reader may overlook or cannot see, and of protected variables.
 
-NOT_CHECKED = "Could not check what else this runs."
+NOT_CHECKED = Sentence("Could not check what else this runs.")
 
 
 async def checked(
-    check: Callable[..., tuple[str, ...]], source: str, *more: object
-) -> tuple[str, ...]:
+    check: Callable[..., tuple[Sentence, ...]], source: str, *more: object
+) -> tuple[Sentence, ...]:
     """The notices of ``check`` on a text of any length; ``NOT_CHECKED`` if it fails."""
     work = partial(check, source, *more)
     return await off_loop(work, len(source), lambda: (NOT_CHECKED,))
@@ -292,14 +293,27 @@ async def _asks_to_change(cell: CellCode) -> Notes:
     return Notes(texts, ask=bool(texts))
 
 
+DID = {
+    "removed": Sentence("The protected `{name}` was deleted."),
+    "rebound": Sentence("The protected `{name}` was replaced."),
+    "changed": Sentence("The protected `{name}` was changed."),
+}
+DID_WITH_VALUES = {
+    "removed": Sentence("The protected `{name}` was deleted: {before} before, {after} now."),
+    "rebound": Sentence("The protected `{name}` was replaced: {before} before, {after} now."),
+    "changed": Sentence("The protected `{name}` was changed: {before} before, {after} now."),
+}
+
+
 def changed_protected(cell: CellCode, outputs: CellOutputs) -> Iterator[Finding]:
     """The changes of protected variables that nobody was asked about."""
     for change in outputs.changes:
         if change.name in cell.protected and change.how != "added":
-            what = {"removed": "deleted", "rebound": "replaced"}.get(change.how, "changed")
-            was = f": {change.before} before, {change.after} now" if change.after else ""
-            was = was if change.before != change.after else ""
-            yield Finding("", f"The protected `{change.name}` was {what}{was}.")
+            facts = {"name": change.name, "before": change.before, "after": change.after}
+            words = DID.get(change.how, DID["changed"])
+            if change.after and change.before != change.after:
+                words = DID_WITH_VALUES.get(change.how, DID_WITH_VALUES["changed"])
+            yield Finding("", Sentence(words, **facts))
 
 
 BUILT_IN = (
@@ -325,7 +339,8 @@ MOST_ITEMS = 1_000
 LONGEST_SENTENCE = 1_000
 """Characters of a finding's sentence, and of a piece of evidence; a longer one is an error."""
 MOST_EVIDENCE = 20
-NOT_MADE = "This check failed to run."
+NOT_MADE = Sentence("This check failed to run.")
+NO_NOTE = Sentence()
 _NAME = re.compile(r"[\w.-](?:[\w .-]{0,58}[\w.-])?", re.ASCII)
 
 log = logging.getLogger(__name__)
@@ -335,7 +350,7 @@ class HookNote(msgspec.Struct, frozen=True):
     """``by``: the hook's name; "" for our own hooks, whose text is trusted."""
 
     by: str
-    text: str
+    text: Sentence
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -379,26 +394,28 @@ class Hooks:
 
     async def after_run(self, cell: CellCode, outputs: CellOutputs) -> Checked:
         """Tell all hooks of a run. A failed hook adds nothing."""
-        found = [await _own(hook, hook.after_run, "", cell, outputs) for hook in self._ours]
+        found = [await _own(hook, hook.after_run, NO_NOTE, cell, outputs) for hook in self._ours]
         others = [(hook, hook.after_run) for hook in self._others if hook.after_run]
         if others:
             outputs = msgspec.structs.replace(outputs, outputs=copy.deepcopy(outputs.outputs))
-        return _together([*found, *await self._all(others, "", cell, outputs)])
+        return _together([*found, *await self._all(others, NO_NOTE, cell, outputs)])
 
     async def after_answer(self, answer: FinalAnswer) -> Checked:
         """Tell all hooks of the end of a turn. A failed hook adds nothing."""
-        found = [await _own(hook, hook.after_answer, "", answer) for hook in self._ours]
+        found = [await _own(hook, hook.after_answer, NO_NOTE, answer) for hook in self._ours]
         others = [(hook, hook.after_answer) for hook in self._others]
-        return _together([*found, *await self._all(others, "", answer)])
+        return _together([*found, *await self._all(others, NO_NOTE, answer)])
 
     async def _all(
-        self, calls: Sequence[tuple[Hook, Callable[..., Any] | None]], fault: str, *about: Any
+        self, calls: Sequence[tuple[Hook, Callable[..., Any] | None]], fault: Sentence, *about: Any
     ) -> list[Checked]:
         """The results of other packages' hooks, which run at the same time."""
         given = [(hook, call) for hook, call in calls if call is not None]
         return await asyncio.gather(*(self._one(hook, call, fault, *about) for hook, call in given))
 
-    async def _one(self, hook: Hook, call: Callable[..., Any], fault: str, *about: Any) -> Checked:
+    async def _one(
+        self, hook: Hook, call: Callable[..., Any], fault: Sentence, *about: Any
+    ) -> Checked:
         """The result of another package's hook. ``fault``: the note of one that failed."""
         try:
             result = await self._caller.call(hook.name, _listed(call), *about)
@@ -411,7 +428,9 @@ class Hooks:
         return _failed(hook.name, fault)
 
 
-async def _own(hook: Hook, call: Callable[..., Any] | None, fault: str, *about: Any) -> Checked:
+async def _own(
+    hook: Hook, call: Callable[..., Any] | None, fault: Sentence, *about: Any
+) -> Checked:
     """The result of our own hook, whose notes have no name."""
     if call is None:
         return Checked()
@@ -427,7 +446,7 @@ async def _own(hook: Hook, call: Callable[..., Any] | None, fault: str, *about: 
     return await off_loop(lambda: read(work()), size, lambda: _failed("", fault))
 
 
-def _failed(by: str, fault: str) -> Checked:
+def _failed(by: str, fault: Sentence) -> Checked:
     return Checked((HookNote(by, fault),), ask=True) if fault else Checked()
 
 
@@ -463,13 +482,13 @@ def _read(name: str, result: object, by: str | None = None, *, at_end: bool = Fa
     TypeError or ValueError."""
     by = name if by is None else by
     if isinstance(result, Refusal):
-        return Checked(refusal=HookNote(by, _text(result.reason)))
+        return Checked(refusal=HookNote(by, as_it_is(_text(result.reason))))
     if isinstance(result, Notes):
         texts = (result.texts,) if isinstance(result.texts, str) else result.texts
         if not isinstance(texts, (tuple, list)):
             raise TypeError(f"a hook's notes are {type(texts).__name__}")
         shown = texts[:MOST_NOTES] if by else texts
-        notes = tuple(HookNote(by, _text(text)) for text in shown)
+        notes = tuple(HookNote(by, as_it_is(_text(text))) for text in shown)
         return Checked(notes, bool(result.ask))
     if result is not None and not isinstance(result, (list, tuple)):
         raise TypeError(f"a hook returned {type(result).__name__}")
@@ -492,6 +511,6 @@ def _finding(name: str, found: object) -> Finding:
         raise TypeError(f"a hook returned {type(found).__name__}")
     if found.audience not in ("person", "model"):
         raise ValueError(f"no such audience: {found.audience!r}")
-    sentence = _text(found.sentence, LONGEST_SENTENCE)
+    sentence = as_it_is(_text(found.sentence, LONGEST_SENTENCE))
     evidence = (_text(one, LONGEST_SENTENCE) for one in found.evidence[:MOST_EVIDENCE])
     return Finding(name, sentence, found.place, tuple(evidence), found.audience)

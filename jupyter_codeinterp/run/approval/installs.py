@@ -14,6 +14,7 @@ from typing import Literal
 
 import msgspec
 
+from ...base.sentences import Sentence, together
 from ...base.visible import visible_line
 
 _PARSED = 30_000
@@ -73,10 +74,10 @@ class Install(msgspec.Struct, frozen=True):
     sources: tuple[str, ...] = ()
 
 
-def installs(source: str, language: str) -> tuple[str, ...]:
+def installs(source: str, language: str) -> tuple[Sentence, ...]:
     """Lines for the card, one on installed and one on removed packages; () if none."""
     found = found_in(source, language)
-    said = []
+    said: list[Sentence] = []
     for does in ("install", "remove"):
         same = [one for one in found if one.does == does]
         if same:
@@ -104,20 +105,33 @@ def found_in(source: str, language: str) -> tuple[Install, ...]:
     return tuple(filter(None, (_read(command, sign) for command, sign in words)))
 
 
-def _sentence(does: str, found: Sequence[Install]) -> str:
+NAMED = {
+    ("install", True): Sentence("Installs {packages} into this kernel's environment: {names}."),
+    ("install", False): Sentence("Installs {packages} into the environment of the shell: {names}."),
+    ("remove", True): Sentence("Removes {packages} from this kernel's environment: {names}."),
+    ("remove", False): Sentence("Removes {packages} from the environment of the shell: {names}."),
+}
+"""By what it does, and whether that is in this kernel's environment."""
+UNNAMED = {
+    ("install", True): Sentence("Installs packages into this kernel's environment."),
+    ("install", False): Sentence("Installs packages into the environment of the shell."),
+    ("remove", True): Sentence("Removes packages from this kernel's environment."),
+    ("remove", False): Sentence("Removes packages from the environment of the shell."),
+}
+
+
+def _sentence(does: str, found: Sequence[Install]) -> Sentence:
     names = tuple(dict.fromkeys(name for one in found for name in one.packages))
-    verb, where = ("Installs", "into") if does == "install" else ("Removes", "from")
-    counted = f"{len(names)} package{'' if len(names) == 1 else 's'}" if names else "packages"
-    shown = ", ".join(map(_short, names[:_MOST]))
-    more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
-    listed = f": {shown}{more}" if names else ""
     here = all(one.here for one in found)
-    place = (
-        f"{where} this kernel's environment" if here else f"{where} the environment of the shell"
-    )
     sources = tuple(dict.fromkeys(map(_short, (one for each in found for one in each.sources))))
-    from_there = f" From {', '.join(sources[:_MOST])}." if sources else ""
-    return f"{verb} {counted} {place}{listed}.{from_there}"
+    said = Sentence("From {sources}.", sources=", ".join(sources[:_MOST])) if sources else ""
+    if not names:
+        return together(UNNAMED[does, here], said)
+    shown, more = ", ".join(map(_short, names[:_MOST])), len(names) - _MOST
+    listed = Sentence("{names} and {more} more", names=shown, more=more) if more > 0 else shown
+    counted = Sentence("{count} packages", count=len(names))
+    counted = Sentence("1 package") if len(names) == 1 else counted
+    return together(Sentence(NAMED[does, here], packages=counted, names=listed), said)
 
 
 def _short(name: str) -> str:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TypeGuard
 
+from ...base.sentences import Sentence
 from ...cell_code.cell_names import is_plain, names_of
 from ...cell_code.parsing import PYTHON_BELOW
 from ...cell_code.source import Source, dotted, keyword, label, parsed
@@ -77,36 +78,42 @@ _READS = frozenset(_READ_CALLS.split())
 _PATHS = ("Path", "pathlib.Path", "os.path.join")
 
 _RUNS = {
-    **dict.fromkeys(("eval", "exec", "get_ipython().run_cell"), "runs code that it generates"),
     **dict.fromkeys(
-        ("__import__", "importlib.import_module"), "imports a module by a computed name"
+        ("eval", "exec", "get_ipython().run_cell"), Sentence("runs code that it generates")
     ),
     **dict.fromkeys(
-        ("runpy.run_path", "runpy.run_module", "get_ipython().safe_execfile"), "runs another file"
+        ("__import__", "importlib.import_module"), Sentence("imports a module by a computed name")
+    ),
+    **dict.fromkeys(
+        ("runpy.run_path", "runpy.run_module", "get_ipython().safe_execfile"),
+        Sentence("runs another file"),
     ),
     **dict.fromkeys(
         ("os.system", "os.popen", "get_ipython().system", "get_ipython().getoutput"),
-        "runs a shell command",
+        Sentence("runs a shell command"),
     ),
     **dict.fromkeys(
         (
             *("get_ipython().run_cell_magic", "get_ipython().run_line_magic"),
             "get_ipython().magic",
         ),
-        "runs a magic",
+        Sentence("runs a magic"),
     ),
 }
 _STARTS = re.compile(
     r"os\.(?:exec|spawn|posix_spawn|startfile)\w*|pty\.spawn|asyncio\.create_subprocess_\w+"
     r"|subprocess\.(?:run|Popen|call|check_call|check_output|getoutput|getstatusoutput)"
 )
+RAW = Sentence("raw data")
 _SHOWS = {
     **dict.fromkeys(("HTML", "display_html", "HTMLMath"), "HTML"),
     **dict.fromkeys(("Javascript", "display_javascript"), "JavaScript"),
     **dict.fromkeys(("SVG", "display_svg"), "SVG"),
     **dict.fromkeys(("Markdown", "display_markdown"), "Markdown"),
-    **dict.fromkeys(("IFrame", "YouTubeVideo", "VimeoVideo", "ScribdDocument"), "a page or link"),
-    "publish_display_data": "raw data",
+    **dict.fromkeys(
+        ("IFrame", "YouTubeVideo", "VimeoVideo", "ScribdDocument"), Sentence("a page or link")
+    ),
+    "publish_display_data": RAW,
 }
 """Names of IPython and ipywidgets that show something, with the word for a label. A script in it
 runs in the page of everyone who opens the notebook, and may press buttons there."""
@@ -115,7 +122,7 @@ _DRAWN = (
     *("_repr_html_", "_repr_javascript_", "_repr_svg_", "_repr_markdown_", "_repr_mimebundle_"),
     *("_ipython_display_", "display_formatter", "mimebundle_formatter", "display_pub"),
 )
-_RIGHTS = "its scripts run in this page with your rights"
+_RIGHTS = Sentence("its scripts run in this page with your rights")
 
 _MAGIC = re.compile(r"[ \t]*(?:[\w., \t]{1,200}=[ \t]*)?(%%!|%%?|!!?)[ \t]*(\w{0,60})")
 _SHELL_CELLS = (
@@ -270,7 +277,12 @@ def _is_inside(path: str, folder: str) -> bool:
 # Notices.
 
 
-def notices(source: str, language: str, modules: Collection[str]) -> tuple[str, ...]:
+ON_LINE = Sentence("Line {number} {what}.")
+SHOWS = Sentence("shows {kind} created at run time ({name}): {rights}")
+DRAWS = Sentence("changes how the page shows values ({name}): {rights}")
+
+
+def notices(source: str, language: str, modules: Collection[str]) -> tuple[Sentence, ...]:
     """Lines on what runs besides the Python code shown, in the order of the code.
 
     ``modules``: files and folders beside the notebook that code can import, such as `helpers.py`.
@@ -280,19 +292,26 @@ def notices(source: str, language: str, modules: Collection[str]) -> tuple[str, 
     found = [(number, words) for number, *magic in magics if (words := _of_magic(*magic))]
     if read is not None:
         found += _besides(read, frozenset(name.removesuffix(".py") for name in modules))
-    said = tuple(dict.fromkeys(f"Line {number} {words}." for number, words in sorted(found)))
+    said = tuple(
+        dict.fromkeys(
+            Sentence(ON_LINE, number=number, what=words) for number, words in sorted(found)
+        )
+    )
     if len(said) > MOST_NOTICES:
         more = len(said) - MOST_NOTICES + 1
-        return (*said[: MOST_NOTICES - 1], f"{more} more lines run something else.")
+        return (
+            *said[: MOST_NOTICES - 1],
+            Sentence("{count} more lines run something else.", count=more),
+        )
     return said
 
 
-def _besides(read: Source, modules: frozenset[str]) -> Iterator[tuple[int, str]]:
+def _besides(read: Source, modules: frozenset[str]) -> Iterator[tuple[int, Sentence]]:
     names = list(_names(read))
     imports = [(node, name.partition(".")[0]) for node, name in names if _is_import(node)]
     for node, root in imports:
         if root in modules:
-            yield _line(node), f"imports, and so runs, the local module {root}"
+            yield _line(node), Sentence("imports, and so runs, the local module {name}", name=root)
     # A name from no package of these may come from IPython through an earlier cell.
     others = {root for _, root in imports} - set(_SHOWN_BY)
     literal = {node.func for node in read.nodes if _is_literal(node)}
@@ -301,18 +320,17 @@ def _besides(read: Source, modules: frozenset[str]) -> Iterator[tuple[int, str]]
         if _is_import(node):
             continue
         if plain in _RUNS:
-            yield _line(node), f"{_RUNS[plain]} ({plain})"
+            yield _line(node), Sentence("{what} ({name})", what=_RUNS[plain], name=plain)
         elif _STARTS.fullmatch(name):
-            yield _line(node), f"starts another program ({name})"
+            yield _line(node), Sentence("starts another program ({name})", name=name)
         elif last in _SHOWS and name.partition(".")[0] not in others and node not in literal:
-            kind = _SHOWS[last]
-            yield _line(node), f"shows {kind} created at run time ({last}): {_RIGHTS}"
+            yield _line(node), Sentence(SHOWS, kind=_SHOWS[last], name=last, rights=_RIGHTS)
     for node in read.nodes:
         for field in ("name", "id", "attr"):
             if (part := getattr(node, field, None)) in _DRAWN:
-                yield _line(node), f"changes how the page shows values ({part}): {_RIGHTS}"
+                yield _line(node), Sentence(DRAWS, name=part, rights=_RIGHTS)
         if isinstance(node, ast.Call) and label(node.func) == "display" and keyword(node, "raw"):
-            yield node.lineno, f"shows raw data created at run time (display): {_RIGHTS}"
+            yield node.lineno, Sentence(SHOWS, kind=RAW, name="display", rights=_RIGHTS)
 
 
 def _is_literal(node: ast.AST) -> TypeGuard[ast.Call]:
@@ -323,23 +341,24 @@ def _is_literal(node: ast.AST) -> TypeGuard[ast.Call]:
     return None not in values and not str(next(iter(values), "")).lower().startswith("http")
 
 
-def _of_magic(sign: str, name: str) -> str:
+def _of_magic(sign: str, name: str) -> Sentence:
     """What runs by a magic, besides Python that follows it."""
     if sign.startswith("%%"):
         if f"%%{name}" in PYTHON_BELOW:
-            return ""
+            return Sentence()
         if _is_shell(sign, name):
-            return f"gives the whole cell to a shell or program ({sign}{name})"
+            words = "gives the whole cell to a shell or program ({name})"
+            return Sentence(words, name=f"{sign}{name}")
         if name in _FILES:
-            return f"writes the cell to a file (%%{name})"
+            return Sentence("writes the cell to a file (%%{name})", name=name)
         if name in _BROWSER:
-            return f"runs the cell in the browser (%%{name})"
-        return f"gives the whole cell to something else (%%{name})"
+            return Sentence("runs the cell in the browser (%%{name})", name=name)
+        return Sentence("gives the whole cell to something else (%%{name})", name=name)
     if _is_shell(sign, name):
-        return f"runs a shell command ({sign}{name})"
+        return Sentence("runs a shell command ({name})", name=f"{sign}{name}")
     if name == "run":
-        return "runs another file (%run)"
-    return f"loads other code (%{name})" if name in _LOADS else ""
+        return Sentence("runs another file (%run)")
+    return Sentence("loads other code (%{name})", name=name) if name in _LOADS else Sentence()
 
 
 # -------------------------------------------------------------------------------------------------

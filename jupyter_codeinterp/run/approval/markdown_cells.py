@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import partial
 
 from ...base.off_loop import off_loop
+from ...base.sentences import Sentence
 
 # -------------------------------------------------------------------------------------------------
 # Formulas that are typeset: short, flat and with harmless commands only.
@@ -72,10 +73,10 @@ SIGNS = frozenset(" \n\t\\,;:!>{}$%&#_|.'")
 """Signs allowed after a backslash, besides names."""
 
 
-MarkdownRisks = Callable[[str], tuple[str, ...]]
+MarkdownRisks = Callable[[str], tuple[Sentence, ...]]
 """Returns a line for each thing that may load or run when a text is shown; () if plain."""
 
-NOT_CHECKED = "Could not check whether this text loads or runs something when shown."
+NOT_CHECKED = Sentence("Could not check whether this text loads or runs something when shown.")
 TOO_DEEP = 60
 """Levels of nesting. The time to render grows fast with the depth; some browsers fail at 100."""
 _COST = 20
@@ -88,12 +89,12 @@ _OPENS = ("{", "\\begin", "\\left")
 _CLOSES = ("}", "\\end", "\\right")
 
 
-def not_checked(text: str) -> tuple[str, ...]:
+def not_checked(text: str) -> tuple[Sentence, ...]:
     """The answer without a checker, so that the person is asked."""
     return (NOT_CHECKED,)
 
 
-async def risks(check: MarkdownRisks, text: str) -> tuple[str, ...]:
+async def risks(check: MarkdownRisks, text: str) -> tuple[Sentence, ...]:
     """``check``'s answer, off the event loop for a long text. If the check fails, the person is
     asked."""
     return await off_loop(partial(check, text), _COST * len(text), lambda: (NOT_CHECKED,))

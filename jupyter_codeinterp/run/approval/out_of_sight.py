@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, groupby
 
+from ...base.sentences import Sentence, together
+
 _EMPTY_LINES = 20
 """Consecutive lines without code: about a cell's visible height."""
 _STRETCH, _OF_STRETCH = 50, 40
@@ -33,7 +35,7 @@ Span = tuple[int, int]
 """First and last line, from 1."""
 
 
-def out_of_sight(source: str) -> tuple[str, ...]:
+def out_of_sight(source: str) -> tuple[Sentence, ...]:
     """A sentence for each thing that pushes code out of view; () for ordinary code."""
     lines = source[:_MOST_CHARACTERS].split("\n")
     said = [*_lines_apart(lines), *_within_lines(lines), *_size(source)]
@@ -41,23 +43,25 @@ def out_of_sight(source: str) -> tuple[str, ...]:
     return tuple(said or _as_python(lines))
 
 
-def _size(source: str) -> Iterator[str]:
+def _size(source: str) -> Iterator[Sentence]:
     lines = source.count("\n") + 1
     if lines > _MOST_LINES or len(source) > _MOST_CHARACTERS:
-        yield f"There are {lines:,} lines with {len(source):,} characters."
+        yield Sentence(
+            "There are {lines:,} lines with {size:,} characters.", lines=lines, size=len(source)
+        )
 
 
 # --- lines -----------------------------------------------------------------------------
 
 
-def _lines_apart(lines: Sequence[str]) -> Iterator[str]:
+def _lines_apart(lines: Sequence[str]) -> Iterator[Sentence]:
     empty = [_is_empty(line) for line in lines]
     runs = [span for span in _runs(empty) if span[1] - span[0] + 1 >= _EMPTY_LINES]
     for first, last in runs[:_LISTED]:
         blank = not any(line.strip() for line in lines[first - 1 : last])
-        yield _sentence(lines, (first, last), "are blank" if blank else "contain no code")
+        yield _sentence(lines, (first, last), BLANK if blank else NO_CODE)
     if len(runs) > _LISTED:
-        yield f"{len(runs) - _LISTED} more ranges of lines contain no code."
+        yield Sentence("{count} more ranges of lines contain no code.", count=len(runs) - _LISTED)
     thin = [
         bare or again or line.lstrip().startswith(("#", "//"))
         for bare, again, line in zip(empty, _repeats(lines), lines, strict=True)
@@ -65,7 +69,7 @@ def _lines_apart(lines: Sequence[str]) -> Iterator[str]:
     inside = {line for span in runs for line in span}
     for first, last in list(_dense(thin))[:_LISTED]:
         if not inside.intersection(range(first, last + 1)):
-            yield _sentence(lines, (first, last), "are mostly blank, comments or repeated")
+            yield _sentence(lines, (first, last), MOSTLY)
 
 
 def _is_empty(line: str) -> bool:
@@ -108,17 +112,24 @@ def _dense(marks: Sequence[bool]) -> Iterator[Span]:
         yield inner[0], inner[-1]
 
 
-def _sentence(lines: Sequence[str], span: Span, words: str) -> str:
+BLANK = Sentence("Lines {first} to {last} are blank.")
+NO_CODE = Sentence("Lines {first} to {last} contain no code.")
+MOSTLY = Sentence("Lines {first} to {last} are mostly blank, comments or repeated.")
+ONE_TEXT = Sentence("Lines {first} to {last} are one text.")
+BELOW = Sentence("More code follows below.")
+ABOVE = Sentence("The code is above them.")
+
+
+def _sentence(lines: Sequence[str], span: Span, words: Sentence) -> Sentence:
     first, last = span
-    if any(line.strip() for line in lines[last:]):
-        return f"Lines {first} to {last} {words}. More code follows below."
-    return f"Lines {first} to {last} {words}. The code is above them."
+    follows = any(line.strip() for line in lines[last:])
+    return together(Sentence(words, first=first, last=last), BELOW if follows else ABOVE)
 
 
 # --- within lines ----------------------------------------------------------------------
 
 
-def _within_lines(lines: Sequence[str]) -> Iterator[str]:
+def _within_lines(lines: Sequence[str]) -> Iterator[Sentence]:
     gaps, long = [], []
     for number, line in enumerate(lines, 1):
         if len(line) > _LONGEST:
@@ -126,9 +137,9 @@ def _within_lines(lines: Sequence[str]) -> Iterator[str]:
         if len(line) >= _WIDE // _TAB and _gaps(line) >= _WIDE:
             gaps.append(number)
     if gaps:
-        yield f"{_numbered(gaps, 'goes', 'go')} on after {_WIDE} or more blanks."
+        yield _numbered(gaps, GAP, GAPS, _WIDE)
     if long:
-        yield f"{_numbered(long, 'has', 'have')} more than {_LONGEST} characters."
+        yield _numbered(long, LONG, LONG_ONES, _LONGEST)
 
 
 def _gaps(line: str) -> int:
@@ -136,17 +147,23 @@ def _gaps(line: str) -> int:
     return sum(len(gap.expandtabs(_TAB)) for gap in _GAP.findall(line.rstrip()))
 
 
-def _numbered(numbers: Sequence[int], one: str, many: str) -> str:
-    if len(numbers) == 1:
-        return f"Line {numbers[0]} {one}"
-    listed = ", ".join(map(str, numbers[:_LISTED]))
-    return f"Lines {listed}{', …' if len(numbers) > _LISTED else ''} {many}"
+GAP = Sentence("Line {lines} goes on after {limit} or more blanks.")
+GAPS = Sentence("Lines {lines} go on after {limit} or more blanks.")
+LONG = Sentence("Line {lines} has more than {limit} characters.")
+LONG_ONES = Sentence("Lines {lines} have more than {limit} characters.")
+FAR = Sentence("Line {lines} has a statement to the right of column {limit}.")
+FAR_ONES = Sentence("Lines {lines} have a statement to the right of column {limit}.")
+
+
+def _numbered(numbers: Sequence[int], one: Sentence, many: Sentence, limit: int) -> Sentence:
+    listed = ", ".join(map(str, numbers[:_LISTED])) + (", …" if len(numbers) > _LISTED else "")
+    return Sentence(one if len(numbers) == 1 else many, lines=listed, limit=limit)
 
 
 # --- as Python reads it ----------------------------------------------------------------
 
 
-def _as_python(lines: Sequence[str]) -> Iterator[str]:
+def _as_python(lines: Sequence[str]) -> Iterator[Sentence]:
     try:
         tree = ast.parse("\n".join(_MAGIC.sub(r"\1pass", line) for line in lines))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -158,10 +175,10 @@ def _as_python(lines: Sequence[str]) -> Iterator[str]:
     ]
     tall = sorted({span for span in texts if span[1] - span[0] >= _TEXT_LINES})
     for span in tall[:_LISTED]:
-        yield _sentence(lines, span, "are one text")
+        yield _sentence(lines, span, ONE_TEXT)
     far = sorted(set(_far(ast.walk(tree))))
     if far:
-        yield f"{_numbered(far, 'has', 'have')} a statement to the right of column {_WIDE}."
+        yield _numbered(far, FAR, FAR_ONES, _WIDE)
 
 
 def _far(nodes: Iterable[ast.AST]) -> Iterator[int]:

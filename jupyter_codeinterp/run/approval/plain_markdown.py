@@ -15,6 +15,7 @@ from html import unescape
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from ...base.sentences import Sentence
 from . import markdown_cells
 from .markdown_cells import nesting
 
@@ -53,57 +54,65 @@ _parser = MarkdownIt("commonmark", {"maxNesting": 100}).enable(["table", "strike
 setattr(_parser, "validateLink", lambda url: True)  # noqa: B010 - mypy knows it as a method
 
 
-def markdown_risks(text: str) -> tuple[str, ...]:
+TOO_LONG = Sentence("This text is longer than {limit:,} characters and was not checked.")
+TOO_DEEP = Sentence("This text is nested {levels} levels deep. Some browsers cannot show that.")
+NOT_PLAIN = Sentence("This text contains more than plain Markdown ({kind}).")
+PARAGRAPH = Sentence("This text has a paragraph of more than {limit:,} characters.")
+EMPHASIS = Sentence("This text has a paragraph with more than {limit:,} emphasis marks.")
+UNKNOWN = Sentence("This text has formulas with the unknown command {name}.")
+
+
+def markdown_risks(text: str) -> tuple[Sentence, ...]:
     """What in ``text`` may load content, run code or overwhelm a page: a sentence each for the
     person; empty if it is plain."""
     if len(text) > LONGEST:
-        return (f"This text is longer than {LONGEST:,} characters and was not checked.",)
+        return (Sentence(TOO_LONG, limit=LONGEST),)
     found = list(dict.fromkeys(_in_text(text)))
     if not found:
         # The parser gets only text that passed the first check.
         env: dict[str, object] = {}
         found = list(dict.fromkeys(_in_tokens(_parser.parse(text, env))))
         if env.get("references"):
-            found.append("This text defines links in one place and uses them in another.")
+            found.append(Sentence("This text defines links in one place and uses them in another."))
     return tuple(found)
 
 
-def _in_text(text: str) -> Iterator[str]:
+def _in_text(text: str) -> Iterator[Sentence]:
     """Search the raw text, code included: parsers disagree on where code begins."""
     decoded = unescape(text)
     bare = _ESCAPED.sub(r"\1", decoded)
     if _MARKUP.search(text):
-        yield "This text contains raw HTML, or something that looks like it."
+        yield Sentence("This text contains raw HTML, or something that looks like it.")
     if "![" in text:
-        yield "This text contains an image."
+        yield Sentence("This text contains an image.")
     if any("mermaid" in words.lower() for words in (text, decoded, bare)):
-        yield "This text contains a diagram, which may load external content."
+        yield Sentence("This text contains a diagram, which may load external content.")
     if any(sign in _SIGNS for sign in _entities(text)):
-        yield "This text contains HTML entities."
+        yield Sentence("This text contains HTML entities.")
     if "[^" in text:
-        yield "This text contains footnotes."
+        yield Sentence("This text contains footnotes.")
     if ":::" in text or _ROLE.search(text):
-        yield "This text contains directives or roles."
+        yield Sentence("This text contains directives or roles.")
     if text.lstrip("\ufeff \t\r\n").startswith(("---", "+++", "...")):
-        yield "This text may begin with settings (front matter)."
+        yield Sentence("This text may begin with settings (front matter).")
     lines = text.splitlines()
     for line in lines:
         fence = _FENCE.match(line)
         if fence and not _PLAIN_LANGUAGE.match(fence[2].strip()):
-            yield "This text has a code block with settings."
+            yield Sentence("This text has a code block with settings.")
         if "]:" in line and _DEFINITION.match(line):
-            yield "This text defines links in one place and uses them in another."
+            yield Sentence("This text defines links in one place and uses them in another.")
     yield from _in_formulas(decoded)
     deepest = nesting(text)
     if deepest > _DEEPEST:
-        yield f"This text is nested {deepest} levels deep. Some browsers cannot show that."
+        yield Sentence(TOO_DEEP, levels=deepest)
     if _brackets(text) > _DEEPEST:
-        yield "This text has many unclosed brackets. Parsers read such text differently."
+        yield Sentence("This text has many unclosed brackets. Parsers read such text differently.")
     paragraphs = re.split(r"\n[ \t\r]*(?=\n)", text)
     if max(map(len, paragraphs)) > LONGEST_PARAGRAPH:
-        yield f"This text has a paragraph of more than {LONGEST_PARAGRAPH:,} characters."
+        yield Sentence(PARAGRAPH, limit=LONGEST_PARAGRAPH)
     if max(part.count("*") + part.count("_") for part in paragraphs) > _MOST_EMPHASIS:
-        yield f"This text has a paragraph with more than {_MOST_EMPHASIS:,} emphasis marks."
+        yield Sentence(EMPHASIS, limit=_MOST_EMPHASIS)
 
 
 def _brackets(text: str) -> int:
@@ -120,33 +129,33 @@ def _entities(text: str) -> Iterator[str]:
     return (unescape(entity) for entity in _ENTITY.findall(text))
 
 
-def _in_formulas(text: str) -> Iterator[str]:
+def _in_formulas(text: str) -> Iterator[Sentence]:
     """Check every command if there may be a formula, without finding formulas."""
     if not _FORMULA.search(text):
         return
     for name in _COMMAND.findall(text):
         # A line's end, \\\\, may precede a letter.
         if name not in markdown_cells.COMMANDS and len(name) > 1:
-            yield f"This text has formulas with the unknown command \\{name[:20]}."
+            yield Sentence(UNKNOWN, name=f"\\{name[:20]}")
             return
     if any(name not in markdown_cells.ENVIRONMENTS for name in _ENVIRONMENT.findall(text)):
-        yield "This text has formulas with an unknown environment."
+        yield Sentence("This text has formulas with an unknown environment.")
     for part in re.split(r"\n[ \t\r]*\n", text):
         if len(part) > markdown_cells.LONGEST and _FORMULA.search(part):
-            yield "This text may contain a very long formula."
+            yield Sentence("This text may contain a very long formula.")
             return
 
 
-def _in_tokens(tokens: Sequence[Token], depth: int = 0) -> Iterator[str]:
+def _in_tokens(tokens: Sequence[Token], depth: int = 0) -> Iterator[Sentence]:
     for token in tokens:
         depth += token.nesting
         if token.type not in _PLAIN_TOKENS:
-            yield f"This text contains more than plain Markdown ({token.type.replace('_', ' ')})."
+            yield Sentence(NOT_PLAIN, kind=token.type.replace("_", " "))
         if token.type == "fence" and not _PLAIN_LANGUAGE.match(token.info.strip()):
-            yield "This text has a code block with settings."
+            yield Sentence("This text has a code block with settings.")
         if token.type == "link_open" and not _PLAIN_LINK.match(str(token.attrs.get("href", ""))):
-            yield "This text has a link that does not lead to the web."
+            yield Sentence("This text has a link that does not lead to the web.")
         if depth > 2 * _DEEPEST:
-            yield "This text is nested deeper than some browsers can show."
+            yield Sentence("This text is nested deeper than some browsers can show.")
         if token.children:
             yield from _in_tokens(token.children, depth)

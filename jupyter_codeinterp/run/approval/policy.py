@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from ...base.sentences import Sentence
 from ...wire.events import Draft, Mode
 from .modes import ASKING, MODES
 
@@ -27,8 +28,8 @@ Action = Literal[
     "ask",
 ]
 Verdict = Literal["run", "ask", "refuse"]
-NEEDS_SANDBOX = "On this server code runs without asking in sandboxed kernels only."
-SPOKEN_TO = (
+NEEDS_SANDBOX = Sentence("On this server code runs without asking in sandboxed kernels only.")
+SPOKEN_TO = Sentence(
     "Data that the model read contains “{sign}”, which reads like an instruction to it. So this "
     "asks first."
 )
@@ -83,7 +84,7 @@ def decide(
 
 def bars(
     *, unasked: bool, sandboxed: bool, needs_sandbox: bool, sign: str
-) -> tuple[bool, tuple[str, ...]]:
+) -> tuple[bool, tuple[Sentence, ...]]:
     """Whether runs in this kernel ask in every mode, and the reasons for the card.
 
     ``unasked``: code runs without a person, by the mode or because nobody can be asked.
@@ -93,8 +94,8 @@ def bars(
     if sandboxed:
         return False, ()
     words = (
-        NEEDS_SANDBOX if needs_sandbox and unasked else "",
-        SPOKEN_TO.format(sign=sign) if sign else "",
+        NEEDS_SANDBOX if needs_sandbox and unasked else Sentence(),
+        Sentence(SPOKEN_TO, sign=sign) if sign else Sentence(),
     )
     return needs_sandbox or bool(sign), tuple(filter(None, words))
 
@@ -114,6 +115,6 @@ def refusal(action: Action, mode: Mode) -> str:
     )
 
 
-def refused(mode: Mode) -> str:
+def refused(mode: Mode) -> Sentence:
     """A short refusal for the card."""
-    return f"{MODES[mode].label} mode changes nothing."
+    return Sentence("{mode} mode changes nothing.", mode=MODES[mode].label)

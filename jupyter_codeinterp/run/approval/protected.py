@@ -11,11 +11,12 @@ import ast
 import re
 from collections.abc import Iterator
 
+from ...base.sentences import Sentence
 from ...cell_code.parsing import parse
 from ...cell_code.source import PARSED, Source, is_true, keyword, parsed
 
-CHANGES = "Changes the protected {names}."
-MAY_CHANGE = "This code cannot be read, and it names the protected {names}."
+CHANGES = Sentence("Changes the protected {names}.")
+MAY_CHANGE = Sentence("This code cannot be read, and it names the protected {names}.")
 MOST_SAID = 5
 """Names in a sentence."""
 _ON_ITS_OWN = frozenset(
@@ -33,15 +34,15 @@ _TIMED = ("%time ", "%prun ")
 _CAPTURED = "%%capture"
 
 
-def notices(source: str, language: str, names: tuple[str, ...]) -> tuple[str, ...]:
+def notices(source: str, language: str, names: tuple[str, ...]) -> tuple[Sentence, ...]:
     """Notices for a person who must decide on this code; () if it changes none of ``names``."""
     if not names or language.lower() != "python":
         return ()
     found = changed(source, names)
     if found is not None:
-        return (CHANGES.format(names=_listed(found)),) if found else ()
+        return (Sentence(CHANGES, names=_listed(found)),) if found else ()
     named = [name for name in names if re.search(rf"\b{re.escape(name)}\b", source)]
-    return (MAY_CHANGE.format(names=_listed(named)),) if named else ()
+    return (Sentence(MAY_CHANGE, names=_listed(named)),) if named else ()
 
 
 def changed(source: str, names: tuple[str, ...]) -> list[str] | None:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from ...base.sentences import Sentence
 from ...wire.messages import ToolUse
 from ..approval.decisions import ALONE, Alone
 from .ending import Ending
@@ -42,9 +43,11 @@ class LoopGuard:
         return NOTE.format(count=self.count)
 
     @property
-    def reason(self) -> str:
+    def reason(self) -> Sentence:
         """Why the turn is stopped, for the person."""
-        return f"Stopped: the same step gave the same result {self.count} times."
+        return Sentence(
+            "Stopped: the same step gave the same result {count} times.", count=self.count
+        )
 
     def add(self, call: ToolUse, result: str) -> Literal["go", "note", "stop"]:
         key = _key(call.name, call.input, result)
@@ -154,29 +157,40 @@ class Budget:
     def ending(self) -> Ending:
         if self._reached is not None:
             return self._reached.ending
-        words = f"Stopped at the limit of {_calls(self._limits.steps)} for a turn."
+        steps = self._limits.steps
+        words = Sentence(ONE_CALL if steps == 1 else CALLS, count=steps)
         return Ending("max_steps", "max_steps", words)
 
 
+ONE_CALL = Sentence("Stopped at the limit of 1 model call for a turn.")
+CALLS = Sentence("Stopped at the limit of {count} model calls for a turn.")
+MINUTES = Sentence("Stopped at the time limit of {count} minutes without a person.")
+SECONDS = Sentence("Stopped at the time limit of {count} seconds without a person.")
+COST = Sentence("Stopped at the cost limit of ${dollars} for a turn.")
+NO_PRICE = Sentence(
+    "The price of {model} is unknown, and a turn may cost at most ${dollars} here. An admin can "
+    "set its price (prices)."
+)
+
+
 def time_limit(seconds: float) -> Reached:
-    words = f"Stopped at the time limit of {_minutes(seconds)} without a person."
+    minutes = seconds >= 120
+    count = f"{seconds / 60 if minutes else seconds:.0f}"
+    words = Sentence(MINUTES if minutes else SECONDS, count=count)
     return Reached(Ending("budget", "time_limit", words))
 
 
 def cost_limit(dollars: float, *, answers: bool) -> Reached:
-    words = f"Stopped at the cost limit of ${dollars:.2f} for a turn."
+    words = Sentence(COST, dollars=f"{dollars:.2f}")
     return Reached(Ending("budget", "cost_limit", words), answers)
 
 
 def no_price(model: str, dollars: float) -> Reached:
-    words = (
-        f"The price of {model} is unknown, and a turn may cost at most ${dollars:.2f} here. "
-        "An admin can set its price (prices)."
-    )
+    words = Sentence(NO_PRICE, model=model, dollars=f"{dollars:.2f}")
     return Reached(Ending("budget", "no_price", words), answers=False)
 
 
-def loop(words: str) -> Reached:
+def loop(words: Sentence) -> Reached:
     return Reached(Ending("error", "loop", words))
 
 

@@ -7,6 +7,7 @@ import logging
 import msgspec
 
 from ...base.errors import CodeInterpError, StoreError
+from ...base.sentences import Sentence, together
 from ...journal.event_log import GONE
 from ...wire.events import StopReason
 
@@ -37,12 +38,17 @@ LIMITS = frozenset({"max_steps", "cost_limit", "time_limit", "loop"})
 """Endings after which the person may let the agent go on."""
 
 
+DELETED = Sentence("This conversation was deleted from the journal. Start a new one.")
+STOPPED = Sentence("The turn was stopped. Saving will be retried.")
+INTERNAL = Sentence("The code interpreter had an internal error. See the server's log for details.")
+
+
 class Ending(msgspec.Struct, frozen=True):
     """``code`` is stable, for programs; ``message`` is for people."""
 
     reason: StopReason
     code: str = ""
-    message: str = ""
+    message: Sentence = Sentence()
 
     @property
     def retry(self) -> bool:
@@ -53,10 +59,8 @@ class Ending(msgspec.Struct, frozen=True):
 def not_journaled(error: StoreError) -> Ending:
     """How a turn ends if the journal fails."""
     if error.code == GONE:
-        words = "This conversation was deleted from the journal. "
-        return Ending("error", error.code, words + "Start a new one.")
-    words = f"{error.message} The turn was stopped. Saving will be retried."
-    return Ending("error", error.code, words)
+        return Ending("error", error.code, DELETED)
+    return Ending("error", error.code, together(error.message, STOPPED))
 
 
 def failure(error: Exception) -> Ending:
@@ -68,5 +72,4 @@ def failure(error: Exception) -> Ending:
     if isinstance(error, CodeInterpError):
         return Ending("error", error.code, error.message)
     log.error("A turn failed", exc_info=error)
-    words = "The code interpreter had an internal error. See the server's log for details."
-    return Ending("error", "internal", words)
+    return Ending("error", "internal", INTERNAL)

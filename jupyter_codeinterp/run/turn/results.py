@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from ...base.off_loop import INLINE, off_loop
+from ...base.sentences import as_it_is
 from ...base.visible import visible_line
 from ...view import outputs
 from ...view.attached import weight
@@ -150,10 +151,10 @@ class Results:
         done = ToolDone(
             call_id=call.id,
             name=call.name,
-            title=title or call.name,
+            title=as_it_is(title or call.name),
             status=status,
             cell_id=cell_id,
-            summary=self._untrusted.scrub(summary),
+            summary=as_it_is(summary).changed(self._untrusted.scrub),
             detail=bare(text),
         )
         return Result(block, done)
@@ -184,7 +185,7 @@ class Results:
             title=title,
             cell_id=cell_id,
             is_error=True,
-            summary=summary or body.split("\n")[0],
+            summary=summary or (body if "\n" not in body else body.split("\n")[0]),
             quoted=quoted,
         )
 
@@ -223,12 +224,12 @@ class Results:
         card_end = ToolDone(
             call_id=call.id,
             name=call.name,
-            title=title,
+            title=as_it_is(title),
             status=status,
             cell_id=cell_id,
             execution_count=done.execution_count,
             elapsed=done.elapsed,
-            summary=outputs.summary(done.outputs, self._untrusted.scrub),
+            summary=as_it_is(outputs.summary(done.outputs, self._untrusted.scrub)),
             detail=bare(text),
             fixed=fixed,
             sandbox=tuple(map(self._observed, done.observed)),

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
+from ...base.sentences import Sentence
 from ...cell_code.cell_names import PARSED, Function, Names, changed_by, is_plain, names_of
 from ...cell_code.parsing import base, parse
 
@@ -253,7 +254,8 @@ def _digest(text: str) -> str:
 # The cells run again from the top, with digests (``Values``) in place of real values. A cell is
 # stale if it then reads other values than in its last run. See docs/stale.md.
 
-EDITED = "This cell was edited after it ran."
+AGAIN = Sentence("This ran {times} times, and each run changed `{name}`.")
+EDITED = Sentence("This cell was edited after it ran.")
 MOST_TIMES = 20
 """The most simulated runs of a cell that ran more than once."""
 
@@ -265,10 +267,10 @@ class NotebookCell(msgspec.Struct, frozen=True):
     source: str
 
 
-def find(cells: Sequence[NotebookCell], runs: Runs) -> dict[str, str]:
+def find(cells: Sequence[NotebookCell], runs: Runs) -> dict[str, Sentence]:
     """The reasons of stale cells, by id. ``cells`` are in the order of the notebook."""
     once, repeated = _Again(cells, runs, 1), _Again(cells, runs, MOST_TIMES)
-    found: dict[str, str] = {}
+    found: dict[str, Sentence] = {}
     for cell in cells:
         run = runs.last.get(cell.cell_id)
         if run is None:
@@ -278,7 +280,7 @@ def find(cells: Sequence[NotebookCell], runs: Runs) -> dict[str, str]:
         elif name := once.differs(cell.cell_id, run):
             adds = {added for one in statements(run.source) for added in one.adds}
             if run.times > 1 and name in adds:
-                found[cell.cell_id] = f"This ran {run.times} times, and each run changed `{name}`."
+                found[cell.cell_id] = Sentence(AGAIN, times=run.times, name=name)
             elif repeated.differs(cell.cell_id, run):
                 found[cell.cell_id] = _reason(name, run, once.origin(cell.cell_id, name), runs)
     return found
@@ -323,14 +325,19 @@ class _Again:
         return self._origins[cell_id].get(name, below)
 
 
-def _reason(name: str, run: LastRun, origin: str, runs: Runs) -> str:
+def _reason(name: str, run: LastRun, origin: str, runs: Runs) -> Sentence:
     wrote = runs.last.get(origin)
     if wrote is None:
         gone = [one.number for one in runs.last.values() if name in one.writes]
-        return f"[{max(gone)}], which set `{name}`, was deleted." if gone else ""
+        if not gone:
+            return Sentence()
+        words = "[{number}], which set `{name}`, was deleted."
+        return Sentence(words, number=max(gone), name=name)
     if wrote.number > run.number:
-        return f"`{name}` was changed by [{wrote.number}] after this ran."
-    return f"`{name}` comes from [{wrote.number}], which is out of date."
+        words = "`{name}` was changed by [{number}] after this ran."
+        return Sentence(words, name=name, number=wrote.number)
+    words = "`{name}` comes from [{number}], which is out of date."
+    return Sentence(words, name=name, number=wrote.number)
 
 
 def same_code(one: str, other: str) -> bool:
@@ -382,7 +389,7 @@ class Watch:
         """Whether a window has reported the notebook."""
         return path in self._notebooks
 
-    def stale(self, path: str, kernel_id: str) -> dict[str, str]:
+    def stale(self, path: str, kernel_id: str) -> dict[str, Sentence]:
         """Why cells of a notebook are stale, by id."""
         runs = self._kernels.get(kernel_id)
         return find(self._notebooks.get(path, ()), runs) if runs is not None else {}

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from ...base.errors import KernelError
+from ...base.sentences import Sentence
 from ...journal.ledger import Ledger
 from ...view.context import Context, LateText
 from ...view.injection.caution import Cautions
@@ -176,7 +177,7 @@ class Turn:
         asks = not self.allowed.unasked or (self.always_ask and not self.run_all)
         return self.may_run_all and self.allowed.changes and asks
 
-    def bars(self, info: KernelInfo | None) -> tuple[bool, tuple[str, ...]]:
+    def bars(self, info: KernelInfo | None) -> tuple[bool, tuple[Sentence, ...]]:
         """``policy.bars`` for code in this kernel."""
         return policy.bars(
             unasked=self.allowed.unasked or bool(self.alone),

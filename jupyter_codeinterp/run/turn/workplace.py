@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ...base.sentences import Sentence
 from ...view.own_command import OwnCommand
 from ...view.rule_files import RuleFile
 from ...view.untrusted import Untrusted
@@ -20,7 +21,7 @@ class MoreTools(NamedTuple):
 
     tools: tuple[Any, ...] = ()
     """Each a ``Tool`` of the registry."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Sentence, ...] = ()
     """Warnings for the person."""
     complete: bool = True
     """Whether the tools stay the same from here on. If not, the next turn asks again."""

@@ -13,6 +13,7 @@ from tornado import web
 
 from ...app.notebooks.notebook_kernels import NotebookKernels
 from ...base.errors import CodeInterpError, CommandError, StoreError
+from ...base.sentences import in_english
 from ...base.translation import translated
 from ...extensions import Route
 from ...models.offered import Models
@@ -124,7 +125,7 @@ class Handler(APIHandler):
 
     def answer(self, value: Any) -> None:
         self.set_header("Content-Type", "application/json")
-        self.finish(msgspec.json.encode(value))
+        self.finish(msgspec.json.encode(value, enc_hook=self.words))
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
         """Answer our errors as JSON; leave others to jupyter_server."""
@@ -133,14 +134,14 @@ class Handler(APIHandler):
             ours = isinstance(error, StoreError)
             otherwise = HTTPStatus.INTERNAL_SERVER_ERROR if ours else HTTPStatus.BAD_REQUEST
             self.set_status(_STATUS.get(error.code, otherwise))
-            self.answer(self.described(error))
+            self.answer(described(error))
         else:
             super().write_error(status_code, **kwargs)
 
-    def described(self, error: CodeInterpError) -> dict[str, str]:
+    def words(self, sentence: object) -> str:
         """In the page's language for a browser, which names languages; in English for others."""
         browser = "Accept-Language" in self.request.headers
-        return {"code": error.code, "message": translated(error) if browser else error.message}
+        return translated(sentence) if browser else in_english(sentence)
 
     def log_exception(self, *exc_info: Any) -> None:
         if isinstance(exc_info[1], StoreError) or not isinstance(exc_info[1], CodeInterpError):
@@ -162,6 +163,10 @@ class Handler(APIHandler):
         if not isinstance(value, str):
             raise CommandError("malformed", "“{name}” must be a string.", name=name)
         return value.strip()
+
+
+def described(error: CodeInterpError) -> dict[str, str]:
+    return {"code": error.code, "message": error.message}
 
 
 def converted(given: dict[str, Any], kind: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -15,7 +15,7 @@ from ...base.errors import CommandError
 from ...base.paths import normalize
 from ...journal.changes import Review
 from ...wire.commands import SessionInfo
-from ...wire.events import Mode
+from ...wire.events import Mode, with_strings
 from .base import Handler
 from .commands import NUMBER
 
@@ -126,7 +126,11 @@ async def events(handler: Handler, session_id: str) -> dict[str, Any] | None:
         await _stream(handler, event_log.follow(int(after)))
         return None
     found = event_log.journaled(int(after))
-    return {"events": [{"seq": seq, "event": msgspec.Raw(event)} for seq, event in found]}
+    return {"events": [{"seq": seq, "event": _said(handler, event)} for seq, event in found]}
+
+
+def _said(handler: Handler, event: bytes) -> msgspec.Raw:
+    return msgspec.Raw(with_strings(event, handler.words))
 
 
 async def _stream(handler: Handler, events: AsyncIterator[tuple[int, bytes]]) -> None:
@@ -138,7 +142,7 @@ async def _stream(handler: Handler, events: AsyncIterator[tuple[int, bytes]]) ->
     handler.at_disconnect = gone.set
     with handler.manager.at_close(gone.set), contextlib.suppress(StreamClosedError):
         await handler.flush()
-        async for text in _until(gone, events):
+        async for text in _until(gone, events, handler.words):
             handler.write(text)
             await handler.flush()
     with contextlib.suppress(StreamClosedError):
@@ -146,7 +150,9 @@ async def _stream(handler: Handler, events: AsyncIterator[tuple[int, bytes]]) ->
 
 
 async def _until(
-    gone: asyncio.Event, events: AsyncIterator[tuple[int, bytes]]
+    gone: asyncio.Event,
+    events: AsyncIterator[tuple[int, bytes]],
+    words: Callable[[object], str],
 ) -> AsyncIterator[bytes]:
     """Yield events in the stream's format, and a comment after each silence."""
     over = asyncio.ensure_future(gone.wait())
@@ -157,7 +163,7 @@ async def _until(
             await asyncio.wait(both, timeout=KEEP_ALIVE, return_when="FIRST_COMPLETED")
             if coming.done():
                 seq, event = coming.result()
-                yield b"id: %d\ndata: %s\n\n" % (seq, event)
+                yield b"id: %d\ndata: %s\n\n" % (seq, with_strings(event, words))
                 coming = asyncio.ensure_future(anext(events))
             elif not over.done():
                 yield b": nothing happened\n\n"

@@ -14,7 +14,7 @@ from ...models.replay import provider as replay
 from ...wire.commands import DoneElsewhere
 from ...wire.events import Mode
 from ...wire.providers import Source
-from .base import Handler, Nothing
+from .base import Handler, Nothing, described
 
 if TYPE_CHECKING:
     from ...models.offered.registry import LocalServers
@@ -84,7 +84,7 @@ async def dismiss(handler: Handler, number: str) -> Status:
 
 async def models(handler: Handler) -> dict[str, Any]:
     found, error = await handler.models.available()
-    why = {"error": handler.described(error)} if error else {}
+    why = {"error": described(error)} if error else {}
     return {"models": found, **why}
 
 

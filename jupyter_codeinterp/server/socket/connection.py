@@ -19,6 +19,7 @@ from ...session.server.manager import SessionManager, changed
 from ...session.service import COMMANDS, Sent, carry_out, is_to_session
 from ...wire import commands as c
 from ...wire.commands import NOT_ALLOWED
+from ...wire.events import with_strings
 from .send_queue import MAX_SNAPSHOT, SendQueue
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class ClientConnection:
         self._send_queue.post(frame)
 
     def _refuse(self, number: int, error: CodeInterpError) -> None:
-        self.send(c.Reply(number, error=error.code, message=translated(error)))
+        self.send(c.Reply(number, error=error.code, message=translated(error.message)))
 
     async def receive(self, message: str | bytes) -> None:
         """Execute one command. Errors go back as replies."""
@@ -194,7 +195,8 @@ class ClientConnection:
     async def _follow(self, session_id: str, events: AsyncIterator[tuple[int, bytes]]) -> None:
         try:
             async for seq, event in events:
-                frame = WrittenEvent(session_id, seq, msgspec.Raw(event))
+                said = msgspec.Raw(with_strings(event, translated))
+                frame = WrittenEvent(session_id, seq, said)
                 self._send_queue.post_event(self._encoder.encode(frame))
                 await self._send_queue.room()
         except StoreError:

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, Union
 
 import msgspec
 
+from ...base.translation import translated
 from ...wire.commands import DisplayFrame, OpFrame, OutputsFrame, ServerFrame, StreamFrame
 from ...wire.ops import FinishRun, Restore, weight
 
@@ -32,7 +33,7 @@ from ...wire.ops import FinishRun, Restore, weight
 AT_ONCE = 50_000
 """Characters of outputs that the event loop encodes itself, in less than 1 ms."""
 
-_encoder = msgspec.json.Encoder()
+_encoder = msgspec.json.Encoder(enc_hook=translated)
 
 
 def outputs_weight(frame: ServerFrame) -> int:

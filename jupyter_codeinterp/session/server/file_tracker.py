@@ -24,11 +24,12 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple, Protocol
 
 from ...base.paths import moved, normalize, within
+from ...base.sentences import Sentence
 
 MAX_COPIES = 100
 """Remembered copies of files."""
-DELETED = "The notebook {path} was deleted. The work in it was stopped."
-REPLACED = "Another notebook replaced {path}. The work in it was stopped."
+DELETED = Sentence("The notebook {path} was deleted. The work in it was stopped.")
+REPLACED = Sentence("Another notebook replaced {path}. The work in it was stopped.")
 
 
 class Notebooks(Protocol):
@@ -98,7 +99,7 @@ class FileTracker:
         known = list(notebooks.paths())
         for path in known:
             if within(path, new) and not (within(path, old) or notebooks.has_window(path)):
-                notebooks.file_gone(path, REPLACED.format(path=path))
+                notebooks.file_gone(path, Sentence(REPLACED, path=path))
         self._copies = {
             source: moved(copy, old, new) if within(copy, old) else copy
             for source, copy in self._copies.items()
@@ -150,6 +151,6 @@ class FileTracker:
 
     def _apply(self, path: str, change: PathChange) -> None:
         if change.deleted:
-            self._notebooks.file_gone(path, DELETED.format(path=path))
+            self._notebooks.file_gone(path, Sentence(DELETED, path=path))
         if change.to:
             self._notebooks.move(path, change.to)

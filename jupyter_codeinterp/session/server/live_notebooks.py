@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...base.errors import CodeInterpError, StoreError
 from ...base.preload import freeze
+from ...base.sentences import Sentence, as_it_is
 from ...notebook.live import FileWriter, LiveNotebook, Window
 from ...run.turn.ending import Ending
 from ...wire.commands import DraftRun, SessionInfo
@@ -138,7 +139,7 @@ class LiveNotebooks:
         if old == new or notebook is None or not notebook.opened_by(window):
             return
         self.file_tracker.settled(old)
-        self.file_gone(new, REPLACED.format(path=new))
+        self.file_gone(new, Sentence(REPLACED, path=new))
         self._notebooks[new] = self._notebooks.pop(old)
         self._move_sessions(old, new)
         for other, copy in notebook.moved(new, window).items():
@@ -192,7 +193,7 @@ class LiveNotebooks:
 
         Unwritten ops are dropped: a later file of that name is a different notebook.
         """
-        ending = Ending("cancelled", "notebook_gone", words)
+        ending = Ending("cancelled", "notebook_gone", as_it_is(words))
         for session in self._sessions_at(path):
             if session.running:
                 self._orphaned[session.info.session_id] = LiveNotebook(path)
@@ -280,12 +281,12 @@ class LiveNotebooks:
 
     def not_saved(self, session_ids: frozenset[str], words: str) -> None:
         for session_id in session_ids & self._sessions.keys():
-            self._sessions[session_id].note(words, "warning")
+            self._sessions[session_id].note(as_it_is(words), "warning")
 
     def note(self, notebook: LiveNotebook, words: str) -> None:
         for session in self._sessions_at(notebook.path):
             if session.running:
-                session.note(words)
+                session.note(as_it_is(words))
 
     async def aclose(self) -> None:
         notebooks = tuple(self._notebooks.values())

@@ -94,6 +94,7 @@ export function draft(more: Partial<IDraftView>): IDraftView {
     can_run_all: false,
     labels: [],
     always: false,
+    words: '',
     runs: true,
     sessionId: 'S',
     notebook: PATH,

@@ -100,6 +100,7 @@ export function draft(change: Partial<Draft> = {}): Draft {
     can_run_all: true,
     labels: [],
     always: false,
+    words: '',
     runs: true,
     ...change
   };

@@ -123,7 +123,8 @@ const NO_DRAFT: Draft = {
   can_run_all: false,
   runs: true,
   labels: [],
-  always: false
+  always: false,
+  words: ''
 };
 
 const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {

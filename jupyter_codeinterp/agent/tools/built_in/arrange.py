@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from ....base.sentences import Sentence
 from ....run.job import CellJob, part_of
 from ....run.turn.notebook import ANCHORS
 from ....wire.messages import ToolUse
@@ -34,8 +35,9 @@ async def _delete(calls: Calls, call: ToolUse, given: DeleteCell) -> None:
         for job in jobs:
             known = calls.turn.titles.get(job.cell_id)
             job.source, job.title = job.old_source, known or title_of("", job.old_source)
-        title = f"Delete {len(cells)} cells"
-        await Several(calls, call, "delete", jobs).run(title, f"{title}:")
+        title = Sentence("Delete {count} cells", count=len(cells))
+        words = Sentence("Delete {count} cells:", count=len(cells))
+        await Several(calls, call, "delete", jobs).run(title, words)
 
 
 DELETE_CELL = Tool(
@@ -47,6 +49,10 @@ DELETE_CELL = Tool(
     draft="delete",
     work=_delete,
 )
+
+
+BELOW = Sentence("{title} below cell {place}:")
+TO_THE_TOP = Sentence("{title} to the top:")
 
 
 class MoveCell(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,14 +77,16 @@ async def _move(calls: Calls, call: ToolUse, given: MoveCell) -> None:
     after = tuple(one for one in reversed(ids[:place]) if one not in moving)[:ANCHORS]
     jobs: list[CellJob] = []
     for cell in cells:
-        title = f"Move “{name_of(calls.turn, cell)}”"
+        title = Sentence("Move “{name}”", name=name_of(calls.turn, cell))
         job = CellJob(calls.turn, part_of(call), "move", cell.cell_id, title, cell.source)
         job.source, job.to = cell.source, after
         after = (cell.cell_id, *after)[:ANCHORS]
         jobs.append(job)
-    title = f"Move {len(cells)} cells" if len(cells) > 1 else "Move a cell"
-    where = f"below cell {place}" if place else "to the top"
-    await Several(calls, call, "move", jobs).run(title, f"{title} {where}:")
+    name = Sentence("Move a cell")
+    if len(cells) > 1:
+        name = Sentence("Move {count} cells", count=len(cells))
+    words = Sentence(BELOW if place else TO_THE_TOP, title=name, place=place)
+    await Several(calls, call, "move", jobs).run(name, words)
 
 
 MOVE_CELL = Tool(

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from ....base.errors import KernelError
+from ....base.sentences import Sentence, as_it_is, together
 from ....base.visible import visible_line
 from ....run.lost import Lost, lost_variables
 from ....run.turn.turn import Turn, identity
@@ -18,15 +19,18 @@ from ....wire.ports import KernelControl
 from ..shared.base import Tool
 from ..shared.calls import CUT_OFF, DIFFERS, Calls, draft_of
 
-NOT_AVAILABLE = "Not available here: you work inside of this kernel. Ask the person to do it."
-ANOTHER = "The kernel was restarted or changed since you decided."
-STILL_BUSY = "Interrupted, but the kernel is still busy. A restart ends what it runs."
+NOT_AVAILABLE = Sentence(
+    "Not available here: you work inside of this kernel. Ask the person to do it."
+)
+ANOTHER = Sentence("The kernel was restarted or changed since you decided.")
+INTERRUPTED = Sentence("Interrupted; the kernel is idle.")
+STILL_BUSY = Sentence("Interrupted, but the kernel is still busy. A restart ends what it runs.")
+NO_SPEC = Sentence("There is no kernelspec {name}. Installed: {known}.")
 _LONGEST_NAME = 100
-_TO = "Change the kernel to "
 _TITLES = {
-    "restart": "Restart the kernel",
-    "interrupt": "Interrupt the kernel",
-    "change": "Change the kernel",
+    "restart": Sentence("Restart the kernel"),
+    "interrupt": Sentence("Interrupt the kernel"),
+    "change": Sentence("Change the kernel"),
 }
 
 
@@ -45,17 +49,18 @@ async def _work(calls: Calls, call: ToolUse, given: KernelAction) -> None:
     if given.action == "status":
         words = await _status(turn, control)
         calls.results[call.id] = turn.results.make(
-            call, "ok", title="Look at the kernel", quoted=turn.untrusted.shown(words)
+            call, "ok", title=Sentence("Look at the kernel"), quoted=turn.untrusted.shown(words)
         )
     elif not calls.is_refused(call):
-        title = _TITLES[given.action]
+        title, other = _TITLES[given.action], ""
         try:
             if control is None:
-                title = KERNEL.label
+                title = as_it_is(KERNEL.label)
                 raise KernelError("no_kernel", NOT_AVAILABLE)
             if given.action == "change":
-                title = _TO + await _known_kernel(control, given.kernelspec)
-            await _ask_and_do(calls, call, given, control, title)
+                other = await _known_kernel(control, given.kernelspec)
+                title = Sentence("Change the kernel to {name}", name=other)
+            await _ask_and_do(calls, call, given, control, title, other)
         except KernelError as error:
             calls.results[call.id] = turn.results.make(
                 call, "not_started", error.message, title=title
@@ -82,26 +87,31 @@ async def _known_kernel(control: KernelControl, wanted: str) -> str:
     specs = await control.specs()
     if wanted not in specs:
         known = ", ".join(sorted(specs)) or "none"
-        raise KernelError("no_kernel", f"There is no kernelspec {wanted!r}. Installed: {known}.")
+        raise KernelError("no_kernel", NO_SPEC, name=repr(wanted), known=known)
     return _line(specs[wanted])
 
 
 async def _ask_and_do(
-    calls: Calls, call: ToolUse, given: KernelAction, control: KernelControl, title: str
+    calls: Calls,
+    call: ToolUse,
+    given: KernelAction,
+    control: KernelControl,
+    title: Sentence,
+    other: str,
 ) -> None:
-    """Raises KernelError."""
-    turn, results, lost, why = calls.turn, calls.turn.results, Lost(), ""
+    """``other``: the name of the kernel to change to. Raises KernelError."""
+    turn, results, lost, why = calls.turn, calls.turn.results, Lost(), Sentence()
     while True:
         info = await turn.kernel_info()
         if given.action != "interrupt":
             lost = await lost_variables(turn)
-        name = _line(await control.name()) or "The kernel"
+        name = _line(await control.name()) or Sentence("The kernel")
         happens = {
-            "restart": f"{name} restarts.",
-            "interrupt": f"{name} stops what it runs now.",
-            "change": f"{title.removeprefix(_TO)} takes the place of {name}.",
+            "restart": Sentence("{name} restarts.", name=name),
+            "interrupt": Sentence("{name} stops what it runs now.", name=name),
+            "change": Sentence("{other} takes the place of {name}.", other=other, name=name),
         }[given.action]
-        words = "\n".join(filter(None, (happens, lost.will_be)))
+        words = together(happens, lost.will_be, between="\n")
         draft = draft_of(call, "kernel", title, words, why)
         decision = await calls.confirm(call, draft)
         if decision is None:
@@ -118,11 +128,11 @@ async def _ask_and_do(
         call, "interrupted", CUT_OFF, title=title, summary=CUT_OFF
     )
     if given.action == "interrupt":
-        words = "Interrupted; the kernel is idle." if await control.interrupt() else STILL_BUSY
-        calls.results[call.id] = results.make(call, "ok", words, title=title, summary=words)
+        ended = INTERRUPTED if await control.interrupt() else STILL_BUSY
+        calls.results[call.id] = results.make(call, "ok", ended, title=title, summary=ended)
         return
-    words = await _start_anew(turn, control, given)
-    made = results.make(call, "ok", f"{words} {lost.for_model}", title=title, summary=lost.are)
+    told = await _start_anew(turn, control, given)
+    made = results.make(call, "ok", f"{told} {lost.for_model}", title=title, summary=lost.are)
     done = msgspec.structs.replace(made.done, needed=lost.cells)
     calls.results[call.id] = msgspec.structs.replace(made, done=done)
 

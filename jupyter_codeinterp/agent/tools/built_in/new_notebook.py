@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from ....base.errors import CommandError, StoreError
+from ....base.sentences import Sentence
 from ....base.visible import visible_line
 from ....wire.events import WentOn
 from ....wire.messages import ToolUse
@@ -16,11 +17,12 @@ from ....wire.ports import NewNotebooks
 from ..shared.base import Tool
 from ..shared.calls import CUT_OFF, DIFFERS, Calls, draft_of
 
-NOT_AVAILABLE = "Not available here: only this notebook is open. Go on in it."
-TAKEN = "The name was taken meanwhile. Decide again."
-NO_TASK = "Say in one sentence what to do there."
-TOO_LONG = "The task is too long. Say in one sentence what to do there."
-NOT_BEGUN = "Made {name}, but could not go on there: {why}"
+NOT_AVAILABLE = Sentence("Not available here: only this notebook is open. Go on in it.")
+MAKE = Sentence("Make {name} beside this notebook and go on there.\nTask: {task}")
+TAKEN = Sentence("The name was taken meanwhile. Decide again.")
+NO_TASK = Sentence("Say in one sentence what to do there.")
+TOO_LONG = Sentence("The task is too long. Say in one sentence what to do there.")
+NOT_BEGUN = Sentence("Made {name}, but could not go on there: {why}")
 LONGEST_TASK = 1_000
 """Characters of a task, which the card shows in full."""
 LONGEST_NAME = 60
@@ -52,15 +54,15 @@ async def _work(calls: Calls, call: ToolUse, given: NewNotebook) -> None:
 async def _ask_and_go(
     calls: Calls, call: ToolUse, notebooks: NewNotebooks, wanted: str, task: str
 ) -> None:
-    turn, results, why = calls.turn, calls.turn.results, ""
+    turn, results, why = calls.turn, calls.turn.results, Sentence()
     while True:
         try:
             name = await notebooks.free_name(wanted)
         except CommandError as error:
             _not_made(calls, call, error.message)
             return
-        title = f"Make {name}"
-        words = f"Make {name} beside this notebook and go on there.\nTask: {task}"
+        title = Sentence("Make {name}", name=name)
+        words = Sentence(MAKE, name=name, task=task)
         draft = draft_of(call, "notebook", title, words, why)
         decision = await calls.confirm(call, draft)
         if decision is None:
@@ -79,12 +81,12 @@ async def _ask_and_go(
                 why = TAKEN
                 continue
             made = error.code != "not_made"
-            words = NOT_BEGUN.format(name=name, why=error.message) if made else error.message
-            _not_made(calls, call, words, title)
+            not_begun = Sentence(NOT_BEGUN, name=name, why=error.message)
+            _not_made(calls, call, not_begun if made else error.message, title)
             return
         turn.went_on = path
         turn.show(WentOn(draft.draft_id, path, session_id))
-        done = f"Made {name}. A conversation there goes on with the task."
+        done = Sentence("Made {name}. A conversation there goes on with the task.", name=name)
         calls.results[call.id] = results.make(call, "ok", done, title=title)
         return
 

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from ....base.errors import DocumentError
+from ....base.sentences import Sentence
 from ....run.job import CellJob, part_of
 from ....run.turn.turn import Turn
 from ....wire.messages import ToolUse
@@ -41,8 +42,10 @@ async def _work(calls: Calls, call: ToolUse, given: RunCells) -> None:
     jobs = [_job(calls.turn, call, cell) for cell in cells]
     for job in jobs:
         job.timeout = given.timeout_s
-    title = f"Run {len(cells)} cells" if len(cells) > 1 else "Run a cell"
-    words = f"{title} as they are:" if len(cells) > 1 else "Run it as it is:"
+    title, words = Sentence("Run a cell"), Sentence("Run it as it is:")
+    if len(cells) > 1:
+        title = Sentence("Run {count} cells", count=len(cells))
+        words = Sentence("Run {count} cells as they are:", count=len(cells))
     several = Several(calls, call, "run_again", jobs)
     await several.run(title, words, stop_on_error=given.stop_on_error)
 

@@ -12,6 +12,7 @@ from functools import partial
 import msgspec
 
 from ....base.errors import CommandError, DocumentError
+from ....base.sentences import Sentence
 from ....run import hooked
 from ....run.approval import code_warnings, policy
 from ....run.approval.hooks import CellCode, Checked, HookNote, checked
@@ -25,12 +26,13 @@ from ....wire.ops import PRIVATE
 from ..shared.base import Tool
 from ..shared.calls import CUT_OFF, DIFFERS, Calls, draft_of
 
-NOT_AVAILABLE = "Not available here. Ask the person to verify the notebook."
-NOT_SAVED = "The notebook has unsaved changes, so nothing ran. Ask the person to save it."
-CHANGED = "The notebook changed meanwhile. Decide again."
-WORDS = "Run {count} from the top in a fresh kernel.\n{where}"
-COPY = "In a copy of the notebook's folder."
-IN_PLACE = "In the notebook's own folder: the code may change files there."
+NOT_AVAILABLE = Sentence("Not available here. Ask the person to verify the notebook.")
+NOT_SAVED = Sentence("The notebook has unsaved changes, so nothing ran. Ask the person to save it.")
+CHANGED = Sentence("The notebook changed meanwhile. Decide again.")
+ONE_CELL = Sentence("Run 1 cell from the top in a fresh kernel.\n{where}")
+CELLS = Sentence("Run {count} cells from the top in a fresh kernel.\n{where}")
+COPY = Sentence("In a copy of the notebook's folder.")
+IN_PLACE = Sentence("In the notebook's own folder: the code may change files there.")
 SAVED_WITHIN = 5.0
 """Seconds that a window has to save the notebook."""
 AGAIN = 0.2
@@ -60,14 +62,14 @@ class _Verifying:
         self._call = call
 
     async def run(self, fresh: FreshRuns) -> None:
-        turn, in_place, why = self._turn, False, ""
+        turn, in_place, why = self._turn, False, Sentence()
         while True:
             cells = await _saved(turn, fresh)
             said = await _checked(turn, cells)
             if said.refusal is not None:
-                words = hooked.line(turn, said.refusal)
+                refused = hooked.line(turn, said.refusal)
                 self._calls.results[self._call.id] = turn.results.not_run(
-                    self._call, words, VERIFY.label, "", words
+                    self._call, refused, VERIFY.label, "", refused
                 )
                 return
             barred, why_barred = turn.bars(await turn.kernel_info())
@@ -82,8 +84,9 @@ class _Verifying:
             )
             if verdict == "ask":
                 notes = (hooked.line(turn, note) for note in said.notes[:MOST_NOTES])
-                count = f"{len(cells)} cells" if len(cells) > 1 else "1 cell"
-                words = WORDS.format(count=count, where=IN_PLACE if in_place else COPY)
+                where = IN_PLACE if in_place else COPY
+                told = CELLS if len(cells) > 1 else ONE_CELL
+                words = Sentence(told, count=len(cells), where=where)
                 draft = draft_of(
                     self._call, "verify", VERIFY.label, words, why, *why_barred, *notes
                 )
@@ -91,7 +94,7 @@ class _Verifying:
                 if decision is None:
                     return
                 is_same = _sources(await fresh.cells()) == _sources(cells)
-                why = "" if is_same else CHANGED
+                why = Sentence() if is_same else CHANGED
                 why = why if decision.source == draft.source else DIFFERS
                 if why:
                     continue

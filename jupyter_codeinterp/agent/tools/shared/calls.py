@@ -18,6 +18,7 @@ from typing import Any, Literal, Protocol
 
 import msgspec
 
+from ....base.sentences import Sentence, as_it_is
 from ....run.approval import policy
 from ....run.approval.decisions import Decision, new_nonce
 from ....run.job import ACTIONS, CellJob, Kind
@@ -37,22 +38,22 @@ NOT_YET = (
     "outcome. Or write other code with run_cell or edit_cell, which replaces the draft."
 )
 THEIR_VERSION = "They have edited the draft. It now reads:"
-REPLACED = "A newer draft replaced this one."
-NOT_STARTED = (
+REPLACED = Sentence("A newer draft replaced this one.")
+NOT_STARTED = Sentence(
     "The person wrote about an earlier call of the same reply, so this one was not started."
 )
-DECIDED = (
+DECIDED = Sentence(
     "The person decided on the waiting draft before you had finished this reply, so this was not "
     "started. The outcome of the draft follows."
 )
-NOT_REACHED = "The turn ended before this was started. Nothing reached the kernel."
-AFTER_A_FAILURE = (
+NOT_REACHED = Sentence("The turn ended before this was started. Nothing reached the kernel.")
+AFTER_A_FAILURE = Sentence(
     "An earlier call of the same reply did not succeed, so this one was not started. Check "
     "that result first."
 )
-ALSO_AFTER_A_FAILURE = "Not started either."
-CUT_OFF = "The turn ended while this was done. It may have had effects."
-DIFFERS = "The decision was about something else. Decide again."
+ALSO_AFTER_A_FAILURE = Sentence("Not started either.")
+CUT_OFF = Sentence("The turn ended while this was done. It may have had effects.")
+DIFFERS = Sentence("The decision was about something else. Decide again.")
 SHOWN_AFTER = 0.05
 """Seconds before a draft shows. A source that is complete by then is drawn only once."""
 
@@ -147,7 +148,8 @@ class Calls:
     def card(self, call_id: str, name: str) -> None:
         if call_id not in self._cards:
             self._cards[call_id] = name
-            self.turn.show(ToolStarted(call_id, name, self.registry.label(name)))
+            label = as_it_is(self.registry.label(name))
+            self.turn.show(ToolStarted(call_id, name, label))
 
     # --- the calls of a reply --------------------------------------------------------
 
@@ -406,7 +408,7 @@ def draft_of(
     kind: Literal["kernel", "notebook", "verify", "tool", "cells"],
     title: str,
     words: str,
-    *notices: str,
+    *notices: Sentence,
 ) -> Draft:
     """A draft without a cell. ``words``: what will happen after the person's decision."""
     return Draft(
@@ -414,8 +416,9 @@ def draft_of(
         call_id=call.id,
         kind=kind,
         cell_id="",
-        title=title,
-        source=words,
+        title=as_it_is(title),
+        source=str(words),
+        words=words if isinstance(words, Sentence) else Sentence(),
         nonce=new_nonce(),
         notices=tuple(filter(None, notices)),
         runs=False,

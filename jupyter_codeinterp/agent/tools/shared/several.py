@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from ....base.sentences import Sentence, together
 from ....run import hooked
 from ....run.approval import policy
 from ....run.approval.hooks import HookNote
@@ -25,7 +26,7 @@ LONGEST = 200_000
 """Characters of code in one decision."""
 MOST_CELLS = 200
 MOST_NOTICES = 15
-TOO_MUCH = "This is more than a person can review at once. Name fewer cells."
+TOO_MUCH = Sentence("This is more than a person can review at once. Name fewer cells.")
 STOPPED = "Stopped in the cell {id}; it may have had effects. Not reached: {ids}."
 PROPOSED = "The cell {id} proposed another cell (set_next_input); it was not added."
 DONE = "{done} of {all} cells{failed}."
@@ -42,10 +43,10 @@ class _Checks(NamedTuple):
     """``notes``: what the checks say of each cell; ``refusal``: why nothing may run."""
 
     notes: dict[str, tuple[HookNote, ...]] = {}
-    notices: tuple[str, ...] = ()
+    notices: tuple[Sentence, ...] = ()
     labels: tuple[Label, ...] = ()
     ask: bool = False
-    refusal: str = ""
+    refusal: Sentence = Sentence()
 
 
 class Several:
@@ -113,8 +114,9 @@ class Several:
     async def _ask(self, title: str, words: str) -> dict[str, Granted] | None:
         """Ask for a decision if the policy wants it. Returns the person's permission for each cell;
         {} if the policy decides cell by cell. None if nothing runs: the call has its result."""
-        turn, call, why = self._turn, self._call, ""
-        listing = f"{words}\n\n{listed(turn.notebook.snapshot.cells, self._jobs)}"
+        turn, call, why = self._turn, self._call, Sentence()
+        cells = listed(turn.notebook.snapshot.cells, self._jobs)
+        listing = together(words, cells, between="\n\n")
         if len(listing) > LONGEST or len(self._jobs) > MOST_CELLS:
             self._calls.not_started(call, TOO_MUCH)
             return None
@@ -160,15 +162,15 @@ class Several:
 
     async def _check(self, info: KernelInfo | None) -> _Checks:
         """Check the cells, up to the first one that may not run."""
-        turn, notes, notices = self._turn, dict[str, tuple[HookNote, ...]](), list[str]()
+        turn, notes, notices = self._turn, dict[str, tuple[HookNote, ...]](), list[Sentence]()
         labels: dict[Label, None] = {}
         asks = False
         for job in self._jobs:
             said = await check(job, job.source, info)
-            place = f"Cell {turn.notebook.stands(job.cell_id).partition('/')[0]}: "
+            place = turn.notebook.stands(job.cell_id).partition("/")[0]
             if said.refusal is not None:
-                return _Checks(refusal=place + hooked.line(turn, said.refusal))
-            notices += [place + hooked.line(turn, note) for note in said.notes]
+                return _Checks(refusal=_about(place, hooked.line(turn, said.refusal)))
+            notices += [_about(place, hooked.line(turn, note)) for note in said.notes]
             labels |= dict.fromkeys(await labels_of(job, job.source, info))
             notes[job.cell_id] = said.notes
             asks |= said.ask
@@ -178,6 +180,10 @@ class Several:
         self._calls.results[self._call.id] = self._turn.results.not_run(
             self._call, words, title, ""
         )
+
+
+def _about(place: str, words: Sentence) -> Sentence:
+    return Sentence("Cell {place}: {words}", place=place, words=words)
 
 
 def _ids(jobs: Sequence[CellJob]) -> str:

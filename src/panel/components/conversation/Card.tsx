@@ -63,6 +63,8 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
   const isKernel = kind === 'kernel';
   /** Whether no cell shows the call: then the card shows its code without a click. */
   const isAlone = WITHOUT_CELL.includes(kind ?? '');
+  // In the page's language; journals of older versions have none.
+  const code = (isAlone && card.draft?.words) || source;
   const shows = waiting
     ? open || isAlone || !store.notebooks.isShown(waiting.draft.notebook)
     : open && !renderer && !!source;
@@ -112,7 +114,7 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
       )}
       {shows && (
         <Pre className="jp-codeinterp-Card-code">
-          {waiting ? source : <LongText text={source} />}
+          {waiting ? code : <LongText text={code} />}
         </Pre>
       )}
       {open && !renderer && result && (
