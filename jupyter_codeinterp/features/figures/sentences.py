@@ -76,7 +76,7 @@ _NO_SUBJECT = (
 """Words that begin sentences and are no names."""
 
 
-class Sentence(msgspec.Struct, frozen=True):
+class AnswerSentence(msgspec.Struct, frozen=True):
     """``numbers``: those that are not part of a name. ``spans``: where the numbers' spans begin,
     and the last end. ``mentions``: names by kind, each list of names together. ``runs``: for each
     number, the numbers of its clause without a name between them, by kind."""
@@ -111,13 +111,13 @@ class Sentences:
             self._numbers.setdefault(self._place(number), []).append(number)
         self._sentences = {place: self._sentence(place) for place in self._numbers}
 
-    def of(self, number: Number) -> Sentence:
+    def of(self, number: Number) -> AnswerSentence:
         return self._sentences[self._place(number)]
 
     def _place(self, number: Number) -> int:
         return bisect_right(self._bounds, number.start, hi=len(self._bounds) - 1) - 1
 
-    def _sentence(self, place: int) -> Sentence:
+    def _sentence(self, place: int) -> AnswerSentence:
         start, end = self._bounds[place], self._bounds[place + 1]
         text, numbers = self._raw[start:end], self._numbers[place]
         digits = _places(numbers)
@@ -137,7 +137,7 @@ class Sentences:
         words = frozenset(self._names.stems(text) - COMMON)
         groups = {kind: self._grouped(ones) for kind, ones in mentions.items()}
         runs = {kind: self._runs(numbers, ones) for kind, ones in groups.items()}
-        return Sentence(start, text, numbers, spans, groups, runs, words)
+        return AnswerSentence(start, text, numbers, spans, groups, runs, words)
 
     def _cut(self, number: Number, end: int, mentions: dict[str, list[Mention]]) -> int:
         """Where the span of a number ends."""
@@ -199,7 +199,7 @@ class Sentences:
         found = {one.name for one in self._names.find(before) if one.kind == kind}
         return set() if re.search(r"\d", "".join(found)) else found
 
-    def _chosen(self, number: Number, sentence: Sentence, kind: str) -> list[Mention]:
+    def _chosen(self, number: Number, sentence: AnswerSentence, kind: str) -> list[Mention]:
         groups = sentence.mentions[kind]
         if self._names.is_measure(kind):
             return self._measure(number, sentence, groups)
@@ -245,7 +245,7 @@ class Sentences:
         return [run for run in runs for _ in run]
 
     def _measure(
-        self, number: Number, sentence: Sentence, groups: list[list[Mention]]
+        self, number: Number, sentence: AnswerSentence, groups: list[list[Mention]]
     ) -> list[Mention]:
         first = sentence.spans[sentence.numbers.index(number)]
         groups = [one for one in groups if not self._text.endswith("per ", 0, one[0].start)]
