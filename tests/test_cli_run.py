@@ -392,9 +392,9 @@ def test_each_thing_not_done_has_its_own_option() -> None:
     file = StringIO()
     person = Person(Screen(file=file, width=100), Stopping(), False, str, "run")
     for draft in (
-        e.Draft("1", "c", "edit", "", "Set y", "x", "n"),
-        e.Draft("2", "c", "delete", "", "Drop x", "x", "n"),
-        e.Draft("3", "c", "edit", "", "Set z", "x", "n"),
+        e.Draft("1", "c", "edit", "", Sentence("Set y"), "x", "n"),
+        e.Draft("2", "c", "delete", "", Sentence("Drop x"), "x", "n"),
+        e.Draft("3", "c", "edit", "", Sentence("Set z"), "x", "n"),
     ):
         asyncio.run(person.decide(draft))
     person.show(e.TurnEnded(1, "end_turn"), b"")
