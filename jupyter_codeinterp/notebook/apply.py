@@ -38,8 +38,9 @@ from ..wire.ops import (
 def apply(notebook: Notebook, op: Op) -> tuple[Notebook, Receipt]:
     """The notebook after ``op``, and the receipt. Does not change its argument.
 
-    ``cell["metadata"]["codeinterp"]["run_id"]`` names the cell's run. The nbformat locks
-    ``editable`` and ``deletable`` hold.
+    ``cell["metadata"]["codeinterp"]["run_id"]`` names the cell's run, in a person's cell
+    too: outputs go only into the cell that still has their run, and undo sees whether the person
+    has run it since. The nbformat locks ``editable`` and ``deletable`` hold.
     """
     cells: list[Cell] = notebook["cells"]
     matches = [i for i, cell in enumerate(cells) if id_of(cell) == op.cell_id]

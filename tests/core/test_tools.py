@@ -252,6 +252,7 @@ async def test_in_auto_they_run_unasked_and_undo_brings_their_outputs_back(
     assert b.document.sources()[:3] == [cell["source"] for cell in made["cells"]][:3]
     await b.session.reviews.undo(1)
     assert [cell.get("outputs") for cell in b.document.notebook["cells"]] == [[], [], []]
+    assert [cell["metadata"] for cell in b.document.notebook["cells"]] == [{}, {}, {}]
 
 
 async def test_pictures_come_after_the_name_of_their_cell(bench: Benches) -> None:
