@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from ....base.sentences import Sentence
 from ....wire.messages import ToolUse
 from ..shared.base import Tool
 from ..shared.calls import Calls
@@ -22,7 +23,7 @@ async def _work(calls: Calls, call: ToolUse, given: AddMarkdown) -> None:
 
 ADD_MARKDOWN = Tool(
     "add_markdown",
-    "Write text",
+    Sentence("Write text"),
     "Insert a Markdown cell, without raw HTML.",
     AddMarkdown,
     effect="changes",

@@ -42,7 +42,7 @@ async def _delete(calls: Calls, call: ToolUse, given: DeleteCell) -> None:
 
 DELETE_CELL = Tool(
     "delete_cell",
-    "Delete a cell",
+    Sentence("Delete a cell"),
     "Delete cells, yours or, if the request needs it, the person's.",
     DeleteCell,
     effect="changes",
@@ -91,7 +91,7 @@ async def _move(calls: Calls, call: ToolUse, given: MoveCell) -> None:
 
 MOVE_CELL = Tool(
     "move_cell",
-    "Move a cell",
+    Sentence("Move a cell"),
     "Move cells that you have read; ids, outputs and tags stay.",
     MoveCell,
     effect="changes",

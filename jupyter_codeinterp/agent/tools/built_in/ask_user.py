@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from ....base.sentences import Sentence
 from ....wire.events import QuestionAnswered, QuestionAsked
 from ....wire.messages import ToolUse
 from ..shared.base import Tool
@@ -29,7 +30,7 @@ async def _work(calls: Calls, call: ToolUse, given: AskUser) -> None:
 
 ASK_USER = Tool(
     "ask_user",
-    "Ask a question",
+    Sentence("Ask a question"),
     "Ask the person and wait for the answer, if you cannot go on without it.",
     AskUser,
     effect="asks",

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from ....base.sentences import Sentence
 from ....view import outputs
 from ....view.outputs import Seen
 from ..shared.base import Tool, ToolContext
@@ -43,7 +44,7 @@ def _line(entry: Any) -> str:
 
 INSPECT_VARIABLES = Tool(
     "inspect_variables",
-    "Look at the variables",
+    Sentence("Look at the variables"),
     "Types, shapes, columns and short values of variables, without running code.",
     InspectVariables,
     run=_run,

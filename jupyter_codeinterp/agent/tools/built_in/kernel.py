@@ -156,7 +156,7 @@ def _line(name: str) -> str:
 
 KERNEL = Tool(
     "kernel",
-    "Manage the kernel",
+    Sentence("Manage the kernel"),
     "Look at the kernel; or restart, interrupt or change it if the person agrees: they always "
     "decide. Restart and change lose all variables.",
     KernelAction,

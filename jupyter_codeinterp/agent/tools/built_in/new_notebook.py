@@ -109,7 +109,7 @@ def safe_name(given: str) -> str:
 
 NEW_NOTEBOOK = Tool(
     "new_notebook",
-    "Go on in a new notebook",
+    Sentence("Go on in a new notebook"),
     "Make a notebook beside this one and go on there, if the person agrees. This turn then ends.",
     NewNotebook,
     effect="changes",

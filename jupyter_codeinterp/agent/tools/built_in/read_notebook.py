@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from ....base.off_loop import off_loop
+from ....base.sentences import Sentence
 from ....run.turn.results import UNREADABLE
 from ....view import outputs
 from ....view.notebook_prompt import cell_tag, count_text, earlier
@@ -43,7 +44,7 @@ async def _run(context: ToolContext, given: ReadCells) -> Seen:
 
 READ_NOTEBOOK = Tool(
     "read_notebook",
-    "Read the notebook",
+    Sentence("Read the notebook"),
     "Read whole cells as they are now, about 10,000 characters at once.",
     ReadCells,
     run=_run,

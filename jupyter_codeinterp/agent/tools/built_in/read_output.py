@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from ....base.off_loop import off_loop
+from ....base.sentences import Sentence
 from ....run.turn.results import UNREADABLE
 from ....view import outputs
 from ....view.outputs import Seen
@@ -44,7 +45,7 @@ async def _run(context: ToolContext, given: ReadOutput) -> Seen:
 
 READ_OUTPUT = Tool(
     "read_output",
-    "Read an output",
+    Sentence("Read an output"),
     "Read a part of a cell's output that was cut; its pictures are shown again.",
     ReadOutput,
     run=_run,
@@ -67,7 +68,7 @@ async def _skill(context: ToolContext, given: ReadSkill) -> Seen:
 
 READ_SKILL = Tool(
     "read_skill",
-    "Read a skill",
+    Sentence("Read a skill"),
     "Read one of the person's skills, which the first message lists if there are any.",
     ReadSkill,
     run=_skill,

@@ -174,7 +174,7 @@ async def _checked(turn: Turn, cells: Sequence[CodeCell]) -> Checked:
 
 VERIFY = Tool(
     "verify",
-    "Verify the notebook",
+    Sentence("Verify the notebook"),
     "Run the whole notebook from the top in a fresh kernel and compare; the live kernel and the "
     "notebook stay as they are.",
     Verify,
