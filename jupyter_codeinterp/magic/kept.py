@@ -14,6 +14,7 @@ from typing import Literal
 import msgspec
 from jupyter_core.paths import jupyter_data_dir
 
+from ..base.sentences import from_journal, to_journal
 from ..wire.events import (
     DraftDecided,
     DraftOpened,
@@ -107,7 +108,7 @@ _SUFFIX = ".json"
 
 def key_of(*of: object) -> str:
     """The digest of everything that an answer depends on."""
-    return hashlib.sha256(msgspec.json.encode(of)).hexdigest()
+    return hashlib.sha256(msgspec.json.encode(of, enc_hook=to_journal)).hexdigest()
 
 
 class KeptAnswers:
@@ -121,7 +122,9 @@ class KeptAnswers:
         try:
             if os.name == "posix" and file.stat().st_mode & 0o022:
                 return None
-            answer = msgspec.json.decode(file.read_bytes(), type=AcceptedAnswer)
+            answer = msgspec.json.decode(
+                file.read_bytes(), type=AcceptedAnswer, dec_hook=from_journal
+            )
             os.utime(file)
         except (OSError, msgspec.MsgspecError):
             return None
@@ -133,7 +136,7 @@ class KeptAnswers:
         self.folder.chmod(0o700)
         new = self.folder / f"{key}.{os.getpid()}.new"
         with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(msgspec.json.encode(answer))
+            file.write(msgspec.json.encode(answer, enc_hook=to_journal))
         new.replace(self.folder / f"{key}{_SUFFIX}")
         self._drop_oldest()
 

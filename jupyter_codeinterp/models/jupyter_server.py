@@ -13,6 +13,7 @@ from urllib.parse import quote
 import msgspec
 
 from ..base.errors import ModelError
+from ..base.sentences import in_english
 from ..wire.ports import (
     ModelDone,
     ModelEvent,
@@ -73,9 +74,9 @@ class EventWriter:
 
     def line(self, event: ModelEvent | ModelError) -> bytes:
         if isinstance(event, ModelError):
-            return msgspec.json.encode(Failure.of(event)) + b"\n"
+            return msgspec.json.encode(Failure.of(event), enc_hook=in_english) + b"\n"
         if not isinstance(event, ModelToolInput):
-            return msgspec.json.encode(event) + b"\n"
+            return msgspec.json.encode(event, enc_hook=in_english) + b"\n"
         before, self._inputs[event.block] = self._inputs.get(event.block, {}), event.partial
         grown = {
             name: value[len(before[name]) :]
@@ -132,7 +133,7 @@ class JupyterServerModel:
         from .http.bounded import BoundedBody
 
         begun, reader = False, EventReader()
-        body = msgspec.json.encode(request)
+        body = msgspec.json.encode(request, enc_hook=in_english)
         try:
             async with self._http().stream("POST", f"{self._url}/ask", content=body) as response:
                 if response.status_code != 200:

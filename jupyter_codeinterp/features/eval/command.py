@@ -21,6 +21,7 @@ from traitlets.config import Config
 from ..._version import __version__
 from ...app import config as config_files
 from ...app.settings import CodeInterpSettings
+from ...base.sentences import in_english
 from ...base.visible import visible_line
 from ...cli.commands.run import apply_limits
 from ...cli.local.problems import DONE, FAILED, INTERRUPTED, USAGE, Problem
@@ -133,7 +134,7 @@ class _Work:
                 self.done.append(tried)
                 advance()
                 if self._json:
-                    print(msgspec.json.encode(attempt).decode(), flush=True)
+                    print(msgspec.json.encode(attempt, enc_hook=in_english).decode(), flush=True)
                 outcome = attempt.problem or "; ".join(attempt.faults) or "solved"
                 _say(f"{attempt.task} {attempt.run}: {outcome}")
 
@@ -150,7 +151,9 @@ class _Work:
 def _write(folder: Path, title: str, kernel: str, done: Sequence[Tried]) -> None:
     date = time.strftime("%Y-%m-%d %H:%M")
     about = {"model": title, "kernel": kernel, "version": __version__, "date": date}
-    text = msgspec.json.encode({**about, "attempts": [tried.attempt for tried in done]})
+    text = msgspec.json.encode(
+        {**about, "attempts": [tried.attempt for tried in done]}, enc_hook=in_english
+    )
     (folder / "results.json").write_bytes(msgspec.json.format(text, indent=1) + b"\n")
     (folder / "index.html").write_text(page(f"{title}, {date}", done), encoding="utf-8")
     for tried in done:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import httpx2
 import msgspec
 
+from ...base.sentences import in_english
 from ...wire.messages import tool_uses
 from ...wire.ports import ModelDone, ModelEvent, ModelInfo, ModelRequest
 from ...wire.providers import origin
@@ -173,7 +174,7 @@ class HttpConnection:
         It would also check events against types without other servers' additions (reasoning)."""
         return await self._client.post(
             self.answers_path,
-            content=msgspec.json.encode({**body, "stream": True}),
+            content=msgspec.json.encode({**body, "stream": True}, enc_hook=in_english),
             options={"headers": {**self.headers, "Content-Type": "application/json"}},
             cast_to=object,
             stream=True,

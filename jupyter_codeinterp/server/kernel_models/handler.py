@@ -20,6 +20,7 @@ from jupyter_server.base.handlers import JupyterHandler
 from tornado.iostream import StreamClosedError
 
 from ...base.errors import ModelError
+from ...base.sentences import in_english
 from ...models.jupyter_server import EventWriter, Failure, ModelList
 from ...models.offered.limits import metered
 from ...wire.ports import Model, ModelEvent, ModelInfo, ModelRequest
@@ -94,7 +95,7 @@ class KernelModelHandler(JupyterHandler):
 
     def _answer(self, body: Any) -> None:
         self.set_header("Content-Type", "application/json")
-        self.finish(msgspec.json.encode(body))
+        self.finish(msgspec.json.encode(body, enc_hook=in_english))
 
 
 class AskHandler(KernelModelHandler):

@@ -114,7 +114,7 @@ class ClientConnection:
             return {}
         sent = await carry_out(self._manager, command, Sender(self.number))
         if not isinstance(sent, Sent):
-            return dict(msgspec.to_builtins(sent or {}))
+            return dict(msgspec.to_builtins(sent or {}, enc_hook=translated))
         session_id = sent.session.info.session_id
         if sent.did == "begin":
             self._take_lease(sent.session)
