@@ -72,6 +72,8 @@ class Disk:
         self.history = [self.now.clone()]
         self.by_pages: set[str] = set(ids(book))
         """Cells that some page has saved."""
+        self.confirmed: dict[str, int] = {}
+        """The ops that the server knows to have been in the file, by session."""
         self.slow = False
         self._gates: deque[asyncio.Future[None]] = deque()
         self._written = written
@@ -103,7 +105,12 @@ class Disk:
         self.now = Copy(copy.deepcopy(notebook), before.typed - lost, set(before.gone))
         self.history.append(self.now.clone())
         await self._gate()
+        self.confirm(marker(notebook))
         return self.stamp
+
+    def confirm(self, saved: Mapping[str, int]) -> None:
+        for session_id, seq in saved.items():
+            self.confirmed[session_id] = max(seq, self.confirmed.get(session_id, 0))
 
     async def _gate(self) -> None:
         if self.slow:

@@ -42,6 +42,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_s
 from jupyter_codeinterp.journal.ledger import Ledger
 from jupyter_codeinterp.notebook import apply as reference
 from jupyter_codeinterp.notebook.file import document as file_document
+from jupyter_codeinterp.notebook.live import LiveNotebook
 from jupyter_codeinterp.notebook.live.hand_over import HandOver
 from jupyter_codeinterp.notebook.live.outbox import Outbox
 from jupyter_codeinterp.session.server.live_notebooks import LiveNotebooks
@@ -174,6 +175,8 @@ class Machine(RuleBasedStateMachine):
         if isinstance(command, c.OpenNotebook):
             # Somebody has the notebook open, and knows the file.
             self.edited_away.clear()
+        if isinstance(command, (c.OpenNotebook, c.FileState)):
+            self.disk.confirm(command.saved)
 
     def _stand_in_wrote(self, before: Copy) -> None:
         # Told later: the file writer would take it for a fault of the file's.
@@ -589,6 +592,39 @@ class Machine(RuleBasedStateMachine):
             self._put_back(back)
         self._settle()
 
+    @rule(who=ANY, back=ANY, killed=st.booleans(), opened=st.booleans())
+    def a_file_is_put_back_between_runs(
+        self, who: int, back: int, killed: bool, opened: bool
+    ) -> None:
+        """The agent works in a closed notebook, a person puts an older file in its place, and
+        the agent works on: in the file, or in a page that is opened then."""
+        self._close_all()
+        self._run_in_file(who)
+        if killed:
+            self.site.restart()
+        self._put_back(back)
+        if opened:
+            self._open()
+            self._settle()
+        self._run_in_file(who)
+
+    def _close_all(self) -> None:
+        self._bring_to_rest()
+        if not self.pages:
+            self._open()  # Edits of a page that is gone would keep the file from the agent.
+            self._settle()
+        for page in list(self.pages):
+            wire = self.site.wire_of(page)
+            assert wire is not None
+            self._close(page)
+            self._notice(wire)
+        self._settle()
+
+    def _run_in_file(self, who: int) -> None:
+        self.agent_inserts(who, 0, draft=False)
+        self.time_passes(31.0)
+        self.agent_rests(who)
+
     def _put_back(self, back: int) -> None:
         disk = self.disk
         others = [past for past in disk.history if past.book != disk.now.book] or disk.history
@@ -598,9 +634,14 @@ class Machine(RuleBasedStateMachine):
         self.world.give_up(
             {op.cell_id for key, op in self.world.ops.items() if key[1] > held.get(key[0], 0)}
         )
-        # What the file had stays away, unless a page has it still.
+        # What the server knows to have been there stays away, unless a page has it still.
+        known = {
+            op.cell_id
+            for (session_id, seq), op in self.world.ops.items()
+            if isinstance(op, Insert) and seq <= disk.confirmed.get(session_id, 0)
+        }
         shown = {cell_id for page in self.pages for cell_id in ids(page.book)}
-        older.gone |= {cell_id for cell_id in ours - shown if cell_id.startswith("n")}
+        older.gone |= (ours & known) - shown
         disk.now = older
 
     # --- what must be true -----------------------------------------------------------
@@ -870,6 +911,15 @@ def sends_what_was_saved() -> AbstractContextManager[object]:
     return mock.patch.object(Outbox, "saved", lambda outbox, saved: None)
 
 
+def forgets_what_it_wrote() -> AbstractContextManager[object]:
+    """What the file writer has written may be sent again."""
+
+    def written(notebook: LiveNotebook, version: str, applied: dict[str, int]) -> None:
+        notebook.hand_over.file_written(version)
+
+    return mock.patch.object(LiveNotebook, "written", written)
+
+
 def stands_in_while_edited() -> AbstractContextManager[object]:
     """The file is worked in while a page that is away has edits that it lacks."""
     nothing = property(lambda over: False, lambda over, edited: None)
@@ -897,8 +947,9 @@ _apply, _applied = reference.apply, Page._applied
     ("plant", "first"),
     [
         (inserts_twice, 2),
-        (looks_at_no_source, 1),
+        (looks_at_no_source, 2),
         (sends_what_was_saved, 1),
+        (forgets_what_it_wrote, 1),
         (stands_in_while_edited, 3),
         # Found after 20 seconds.
         pytest.param(trusts_old_receipts, 7, marks=pytest.mark.nightly),

@@ -33,6 +33,7 @@ from jupyter_codeinterp.wire.ops import Insert, Notebook, SetSource
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.kernels import until
 from tests.reference_window import ReferenceWindow, notebook
+from tests.rest_client import rest_client
 from tests.site import Site
 
 
@@ -164,6 +165,56 @@ class TestJupytext:
             assert code_of(again.notebook) == expected
             await again.close()
             await until(lambda: manager.notebooks.opened(file.name) is None)
+
+    @pytest.mark.parametrize("kind", [WAITING])
+    @pytest.mark.parametrize(
+        ("name", "killed", "opened"),
+        [
+            ("a.py", False, True),
+            ("a.py", True, False),
+            ("a.md", True, True),
+            ("a.ipynb", True, False),
+            pytest.param("a.ipynb", False, True, marks=pytest.mark.nightly),
+        ],
+    )
+    async def test_a_file_that_was_put_back_stays_as_it_is(
+        self,
+        server_config: dict[str, Any],
+        site: Site,
+        api: FakeAnthropic,
+        jp_root_dir: Path,
+        name: str,
+        killed: bool,
+        opened: bool,
+    ) -> None:
+        """The next turn is in the closed file, or in a page that is ``opened`` then."""
+        file = await self.made(site, jp_root_dir / name)
+        paired = [path for path in (file, file.with_suffix(".py")) if path.exists()]
+        before = [(path, path.read_text()) for path in paired]
+        client, manager = await rest_client(site), site.extension.manager
+        session_id = (await client.post("sessions", notebook=name))["session_id"]
+
+        async def turn(source: str) -> None:
+            api.play(in_order([answer(run_cell(source)), DONE]))
+            await client.post("sessions", session_id, "messages", text="Go", mode="auto")
+            await until(lambda: not manager.running)
+
+        await turn("y = 21")
+        for path in paired:
+            assert code_of(jupytext.read(path)) == ["x = 20", "y = 21"]
+        if killed:
+            # A new server knows what the journal says.
+            await manager.notebooks._notebooks.pop(name).aclose("")
+        for path, text_before in before:
+            path.write_text(text_before)
+        if opened:
+            page = await site.bare_window(name, await read(site, name))
+            page.applied = applied(page.notebook)
+            await announce(site, page, edited=False)
+            await page.until(lambda: page.leases and page.leases[-1].held)
+        await turn("z = 22")
+        for book in [page.notebook] if opened else map(jupytext.read, paired):
+            assert code_of(book) == ["x = 20", "z = 22"]
 
 
 DONE = answer(text("Done."))

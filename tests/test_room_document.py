@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +18,7 @@ from jupyter_codeinterp.base.errors import DocumentError
 from jupyter_codeinterp.notebook.content import applied
 from jupyter_codeinterp.notebook.live import LiveNotebook, WindowState
 from jupyter_codeinterp.notebook.live import notebook as live_module
-from jupyter_codeinterp.notebook.room import RoomDocument, found, gone, saves
+from jupyter_codeinterp.notebook.room import RoomDocument, found, gone, saves, server_ydoc
 from jupyter_codeinterp.notebook.room import document as document_module
 from jupyter_codeinterp.notebook.room import rooms as rooms_module
 from jupyter_codeinterp.notebook.room.server_documents import ServerDocuments
@@ -57,13 +57,16 @@ class Room:
         self.lobby = Awareness(Doc())
         self._world = world
         self.saved: Callable[[str], None] = lambda words: None
+        self.closed: Callable[[], None] = lambda: None
 
     @property
     def is_open(self) -> bool:
         return self._world.room is self.document
 
-    def follow_saves(self, saved: Callable[[str], None]) -> Callable[[], None]:
-        self.saved = saved
+    def follow_saves(
+        self, saved: Callable[[str], None], closed: Callable[[], None]
+    ) -> Callable[[], None]:
+        self.saved, self.closed = saved, closed
         self._world.listeners += 1
         return self._stop
 
@@ -79,6 +82,8 @@ class World:
     def __init__(self) -> None:
         self.room: YNotebook | None = room_with([code("a", "x = 1")])
         self.file: dict[str, int] = {}
+        self.keeps_marker = True
+        """Whether the file is no script."""
         self.saved_ops: dict[str, int] = {}
         self.notes: list[str] = []
         self.opened = 0
@@ -157,23 +162,36 @@ class World:
     def ids(self) -> list[str]:
         return [cell["id"] for cell in self.book.ycells]
 
+    @property
+    def sources(self) -> list[str]:
+        return [cell["source"] for cell in self.book.get()["cells"]]
+
     def let_go(self, *, loses: bool) -> None:
         """The room goes, and another one comes from what it had saved."""
         content = self.book.get()
         if loses:
             content["cells"] = content["cells"][:1]
+        if loses or not self.keeps_marker:
             content["metadata"].pop("codeinterp", None)
+        if not self.keeps_marker:
+            for at, cell in enumerate(content["cells"]):
+                cell["id"] = f"read{at}"
         self.room = YNotebook()
         self.room.set(content)
 
     def save(self) -> None:
-        self.file = applied(self.book.get())
+        if self.keeps_marker:
+            self.file = applied(self.book.get())
         self.tell("")
 
     def tell(self, words: str) -> None:
         """The room says whether it was saved."""
         assert self.opened_room is not None
         self.opened_room.saved(words)
+
+    def tell_closed(self) -> None:
+        assert self.opened_room is not None
+        self.opened_room.closed()
 
 
 @pytest.fixture(autouse=True)
@@ -267,6 +285,31 @@ async def test_what_the_file_has_is_not_done_again_after_a_person_went_back() ->
         world.let_go(loses=True)
         assert (await live.apply(S, 2, Insert("e", "raw", "2", ("a",)))).status == "done"
         assert world.ids == ["a", "e"]
+
+
+@pytest.mark.parametrize("put_back", [True, False])
+async def test_what_a_room_has_saved_as_a_script_is_not_done_again(put_back: bool) -> None:
+    """The script keeps neither ids nor a marker, and a person may have put an older one there."""
+    async with drafted() as (live, world, _):
+        world.keeps_marker = False
+        world.save()
+        await until(lambda: world.saved_ops == {S: 1})
+        world.let_go(loses=put_back)
+        assert (await live.apply(S, 2, Insert("e", "raw", "2", ()))).status == "done"
+        assert sorted(world.sources) == [*([] if put_back else ["1"]), "2", "x = 1"]
+
+
+@pytest.mark.parametrize("words", ["", "No space left on device"])
+async def test_what_a_room_has_not_saved_as_a_script_is_done_in_the_next_room(words: str) -> None:
+    async with drafted() as (_live, world, _):
+        world.keeps_marker = False
+        if words:
+            world.tell(words)
+            await until(lambda: bool(world.unsaved))
+        world.let_go(loses=True)
+        world.tell_closed()
+        await until(lambda: world.sources == ["x = 1", "1"])
+        assert world.saved_ops == {}
 
 
 async def test_what_others_do_counts_as_done_by_a_person() -> None:
@@ -594,7 +637,7 @@ async def test_a_room_that_is_let_go_before_its_last_save_comes_back_for_it() ->
     async with drafted() as (live, world, window):
         live.close(window)
         world.let_go(loses=True)
-        world.tell("")
+        world.tell_closed()
         await until(lambda: world.ids == ["a", "d"])
 
 
@@ -757,6 +800,42 @@ async def test_a_room_is_loaded_when_it_has_its_whole_file(
     assert room.is_loaded is loaded
 
 
+class Events:
+    """The server's event log."""
+
+    def __init__(self) -> None:
+        self.listeners: list[Callable[..., Awaitable[None]]] = []
+
+    def add_listener(self, *, schema_id: str, listener: Callable[..., Awaitable[None]]) -> None:
+        assert schema_id == server_ydoc.EVENTS
+        self.listeners.append(listener)
+
+    def remove_listener(self, *, schema_id: str, listener: Callable[..., Awaitable[None]]) -> None:
+        self.listeners.remove(listener)
+
+    async def emit(self, **data: str) -> None:
+        for listener in self.listeners:
+            await listener(None, server_ydoc.EVENTS, data)
+
+
+async def test_a_room_that_closes_has_not_saved() -> None:
+    app, events = App(), Events()
+    app.serverapp.event_logger = events
+    room = await ServerYDoc(app, None).open(PATH)
+    heard: list[str] = []
+    stop = room.follow_saves(heard.append, lambda: heard.append("closed"))
+    await events.emit(room="json:notebook:2", level="INFO", action="save")
+    for action in ("load", "overwrite"):
+        await events.emit(room=app.room.room_id, level="INFO", action=action)
+    assert heard == []
+    await events.emit(room=app.room.room_id, level="INFO", action="save")
+    await events.emit(room=app.room.room_id, level="ERROR", msg="No space left on device")
+    await events.emit(room=app.room.room_id, level="INFO", action="clean")
+    assert heard == ["", "No space left on device", "closed"]
+    stop()
+    assert events.listeners == []
+
+
 async def test_a_room_that_hangs_is_told_in_words() -> None:
     app = App()
     app.hangs = True
@@ -825,7 +904,7 @@ async def test_the_rooms_of_jupyter_server_documents() -> None:
     assert app.asked == ["json:notebook:1"]
     assert room.document is app.document and room.is_open and room.is_loaded
     heard: list[str] = []
-    stop = room.follow_saves(heard.append)
+    stop = room.follow_saves(heard.append, lambda: None)
     app.document.dirty = True
     app.document.dirty = False
     assert heard == [""]

@@ -41,7 +41,9 @@ class Rooms:
     async def open(self, path: str) -> Any:
         return self
 
-    def follow_saves(self, saved: Callable[[str], None]) -> Callable[[], None]:
+    def follow_saves(
+        self, saved: Callable[[str], None], closed: Callable[[], None]
+    ) -> Callable[[], None]:
         self.saved = saved
         return lambda: None
 

@@ -318,7 +318,6 @@ class HandOver(Generic[NotebookT]):
             window.send(ReloadNotebook(self._notebook.path))
             asyncio.get_running_loop().call_later(RELOAD_TIMEOUT, self._offer_again, window)
         else:
-            self._file_holds.saved(state.saved)
             self._give(window)
 
     def _give(self, window: Window) -> None:

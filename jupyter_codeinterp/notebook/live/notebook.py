@@ -124,9 +124,9 @@ class LiveNotebook:
         its epoch and gets the missing ops, except those that the person ``reverted``.
         """
         again = self.held_by(window)
+        self._note_saved(state)
         self.hand_over.window_came(window, state)
         if again:
-            self._file_holds.saved(state.saved)
             if reverted:
                 self._file_holds.saved(self._outbox.reverted(state.applied))
             self._bring_up_to_date(window, state.applied)
@@ -138,7 +138,11 @@ class LiveNotebook:
             return
         state.saved, state.version = dict(command.saved), command.version
         state.edited = command.edited
-        if self.held_by(window):
+        self._note_saved(state)
+
+    def _note_saved(self, state: WindowState) -> None:
+        """Every window knows which ops the file has held. Views do not save; their room does."""
+        if not state.collaborative:
             self._file_holds.saved(state.saved)
 
     def close(self, window: Window, *, for_good: bool = False, announced: bool = False) -> None:

@@ -110,7 +110,13 @@ class RoomDocument:
         self._gone = GoneCells(
             lambda: self._in_transaction(lambda shared: shared.ids), notebook.cells_gone
         )
-        self._saves = Saves(notebook, rooms, look, lambda: self._frames.put_nowait(LookAtRoom()))
+        self._saves = Saves(
+            notebook,
+            rooms,
+            look,
+            self._applied,
+            lambda: self._frames.put_nowait(LookAtRoom()),
+        )
         self._presence: Presence | None = None
         self._stop_listening: Callable[[], None] = lambda: None
 
@@ -125,6 +131,10 @@ class RoomDocument:
             raise
         self._worker = asyncio.ensure_future(self._work())
         return applied, ""
+
+    def _applied(self) -> dict[str, int]:
+        assert self._shared is not None
+        return self._shared.applied
 
     async def close(self) -> None:
         """Leave the room. Each op is applied and answered in one step, so none is half done."""
@@ -321,7 +331,7 @@ class RoomDocument:
             (document.ycells, document.ycells.observe_deep(self._on_change)),
             (meta, meta.observe_deep(self._on_change)),
         )
-        stop_saves = room.follow_saves(self._saves.on_save)
+        stop_saves = room.follow_saves(self._saves.on_save, self._saves.on_close)
         awareness = room.awareness
         self._presence = presence = Presence(room, self._path)
         people = awareness.observe(lambda topic, changes: presence.others_changed())

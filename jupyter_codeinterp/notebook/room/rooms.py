@@ -51,9 +51,12 @@ class Room(Protocol):
     def lobby(self) -> Any:
         """The same for all of JupyterLab; None if nobody has come yet."""
 
-    def follow_saves(self, saved: Callable[[str], None]) -> Callable[[], None]:
-        """Call ``saved`` with "" after each save and when the room closes, or with the reason if
-        the room could not read or write its file. Return a function that stops the calls."""
+    def follow_saves(
+        self, saved: Callable[[str], None], closed: Callable[[], None]
+    ) -> Callable[[], None]:
+        """Call ``saved`` with "" after each save, or with the reason if the room could not read
+        or write its file. Call ``closed`` when the room closes, saved or not. Return a function
+        that stops the calls."""
 
 
 class Rooms(Protocol):

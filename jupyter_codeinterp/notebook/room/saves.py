@@ -41,23 +41,33 @@ class Saves:
         notebook: SavedNotebook,
         rooms: Rooms,
         look: Callable[[], Awaitable[tuple[str, dict[str, int]]]],
+        applied: Callable[[], dict[str, int]],
         look_at_room: Callable[[], None],
     ) -> None:
         """``look`` reads the version of the notebook's file, and the ops that it holds.
-        ``look_at_room`` checks that the room and the file still exist."""
+        ``applied`` returns the ops that the room holds. ``look_at_room`` checks that the room
+        and the file still exist."""
         self._notebook = notebook
         self._rooms = rooms
         self._look = look
+        self._applied = applied
         self._look_at_room = look_at_room
         self._failed = False
         """Whether the last save failed. People were told once."""
-        self._heard: asyncio.Queue[str] = asyncio.Queue()
+        self._heard: asyncio.Queue[tuple[str, dict[str, int]]] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
 
     def on_save(self, words: str) -> None:
-        """The room was saved or closed (``words`` is ""), or could not read or write its file."""
+        """The room was saved (``words`` is ""), or could not read or write its file."""
+        self._hear(words, {} if words else self._applied())
+
+    def on_close(self) -> None:
+        self._hear("", {})
+
+    def _hear(self, words: str, held: dict[str, int]) -> None:
+        """``held``: the ops in the room when it was saved."""
         if words or self._notebook.has_unsaved:
-            self._heard.put_nowait(words)
+            self._heard.put_nowait((words, held))
             if self._task is None:
                 self._task = asyncio.ensure_future(self._follow())
 
@@ -67,14 +77,15 @@ class Saves:
 
     async def _follow(self) -> None:
         while True:
-            words = await self._heard.get()
+            words, held = await self._heard.get()
             try:
                 words = await self._why_not(words)
                 if words and not self._failed:
                     self._notebook.not_saved(Sentence(NOT_SAVED, words=words))
                 self._failed = bool(words)
                 if not words:
-                    self._notebook.saved_in_room((await self._look())[1])
+                    # A script keeps no marker. An op that came during the save counts, too.
+                    self._notebook.saved_in_room((await self._look())[1] or held)
             except DocumentError as error:
                 log.info("Cannot tell what the file holds: %s", error.message)
             except Exception:

@@ -59,8 +59,11 @@ class DocumentsRoom:
         manager = self._room.parent
         return manager.get_room(LOBBY).get_awareness() if manager.has_room(LOBBY) else None
 
-    def follow_saves(self, saved: Callable[[str], None]) -> Callable[[], None]:
-        """This package only logs a save that fails, and tries again."""
+    def follow_saves(
+        self, saved: Callable[[str], None], closed: Callable[[], None]
+    ) -> Callable[[], None]:
+        """This package only logs a save that fails, and tries again. It saves before it closes
+        a room."""
 
         def changed(event: Any) -> None:
             if (event.keys.get("dirty") or {}).get("newValue") is False:

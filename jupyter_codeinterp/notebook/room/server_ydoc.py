@@ -115,14 +115,18 @@ class YDocRoom:
     def lobby(self) -> Any:
         return getattr(self._server.rooms.get(LOBBY), "awareness", None)
 
-    def follow_saves(self, saved: Callable[[str], None]) -> Callable[[], None]:
+    def follow_saves(
+        self, saved: Callable[[str], None], closed: Callable[[], None]
+    ) -> Callable[[], None]:
         async def listen(logger: Any, schema_id: str, data: Mapping[str, Any]) -> None:
             if data.get("room") != self._room.room_id:
                 return
             if data.get("level") == "ERROR":
                 saved(str(data.get("msg") or "unknown error"))
-            elif data.get("action") in ("save", "clean"):
+            elif data.get("action") == "save":
                 saved("")
+            elif data.get("action") == "clean":
+                closed()
 
         self._events.add_listener(schema_id=EVENTS, listener=listen)
         return lambda: self._events.remove_listener(schema_id=EVENTS, listener=listen)
