@@ -585,12 +585,15 @@ class Machine(RuleBasedStateMachine):
     def a_blow(self, back: int, kills: bool) -> None:
         """An older file is put in its place, or the server is killed."""
         if kills:
-            self.edited_away.clear()
-            self.site.restart()
-            self._begin()
+            self._kill()
         else:
             self._put_back(back)
         self._settle()
+
+    def _kill(self) -> None:
+        self.edited_away.clear()
+        self.site.restart()
+        self._begin()
 
     @rule(who=ANY, back=ANY, killed=st.booleans(), opened=st.booleans())
     def a_file_is_put_back_between_runs(
@@ -601,7 +604,7 @@ class Machine(RuleBasedStateMachine):
         self._close_all()
         self._run_in_file(who)
         if killed:
-            self.site.restart()
+            self._kill()
         self._put_back(back)
         if opened:
             self._open()
@@ -642,6 +645,10 @@ class Machine(RuleBasedStateMachine):
         }
         shown = {cell_id for page in self.pages for cell_id in ids(page.book)}
         older.gone |= (ours & known) - shown
+        # A page that was opened on another file may get the cells of this one.
+        for page in self.pages:
+            self.world.excused |= page.now.gone & set(ids(older.book))
+            page.now.gone -= set(ids(older.book))
         disk.now = older
 
     # --- what must be true -----------------------------------------------------------
