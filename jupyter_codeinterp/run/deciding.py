@@ -26,7 +26,8 @@ from .running import CHANGED, run_in_kernel
 from .states import CellEvent
 
 MORE_TO_SEE = Sentence("There is more to see about this cell since you decided.")
-NOT_RUN = Sentence(
+NOT_RUN = Sentence("Changed and not run, as you asked.")
+OLD_OUTPUT = Sentence(
     "Changed and not run, as you asked. The output that it shows is of its earlier source."
 )
 TYPED_INTO = Sentence("You changed the cell while it was being written. Your version would run.")
@@ -205,6 +206,12 @@ async def _follow_by_hand(job: CellJob, at: RunAttempt, run: RunByHand) -> Execu
     return done
 
 
+def _left_unrun(job: CellJob) -> Sentence:
+    cells = job.turn.notebook.snapshot.cells
+    has_output = any(cell.outputs for cell in cells if cell.cell_id == job.cell_id)
+    return OLD_OUTPUT if has_output else NOT_RUN
+
+
 async def _change(job: CellJob, at: RunAttempt) -> None:
     """Write Markdown, edit without running, move or delete."""
     turn = job.turn
@@ -215,7 +222,7 @@ async def _change(job: CellJob, at: RunAttempt) -> None:
             turn.context.moved(job.cell_id)
         else:
             turn.context.noted(job.cell_id, None if job.kind == "delete" else at.source)
-        job.end(job.made("ok", NOT_RUN if job.only_edits else "", job.cell_id))
+        job.end(job.made("ok", _left_unrun(job) if job.only_edits else "", job.cell_id))
     elif receipt.status == "pending":
         job.end(job.made("not_confirmed", NOT_CONFIRMED, job.cell_id))
     elif receipt.status == "conflict" and job.kind == "markdown":

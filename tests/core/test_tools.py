@@ -168,10 +168,14 @@ async def test_a_new_cell_stands_where_the_call_says_and_the_result_tells(
     assert ("was read as cell 2" in b.results[0]) == (position == 2)
 
 
+@pytest.mark.parametrize(
+    "outputs", [[], [{"output_type": "stream", "name": "stdout", "text": "1"}]]
+)
 async def test_a_person_s_cell_is_edited_in_parts_and_may_be_left_unrun(
-    bench: Benches, room: Room
+    bench: Benches, room: Room, outputs: list[Any]
 ) -> None:
     book = notebook("x = 20\ny = 1")
+    book["cells"][0]["outputs"] = outputs
     more = {"cell_id": "c1", "edits": [{"old": "20", "new": "21"}]}
     b = bench(
         call("edit_cell", **more, run=False),
@@ -190,6 +194,7 @@ async def test_a_person_s_cell_is_edited_in_parts_and_may_be_left_unrun(
     b.decide(second, "reject")
     await b.ended()
     assert "Changed and not run, as you asked" in b.results[0]
+    assert ("of its earlier source" in b.results[0]) == bool(outputs)
     assert "`old` is not in the cell." in b.results[1]
     assert "was read as cell 1" in b.results[2]
     assert "Give either `edits` or `source`." in b.results[3]
@@ -236,8 +241,11 @@ async def test_cells_run_as_they_are_after_one_decision(
     assert await room.ran() == ran and b.document.sources() == list(BOOK)
     (result,) = b.results
     assert words in result and len(b.of(e.DraftWaiting)) == bool(ran)
-    assert result.count("status=ok cell_id=") == len(ran) - ("1 / 0" in ran)
-    assert result.count("status=") == len(ran) + (len(ran) != 1)
+    # A run that only succeeded is counted.
+    listed = [source for source in ran if source != "a = 1"]
+    assert ("Without output, not listed: 1." in result) == (len(listed) < len(ran))
+    assert result.count("status=ok cell_id=") == len(listed) - ("1 / 0" in ran)
+    assert result.count("status=") == len(listed) + (len(ran) != 1)
     assert ("ZeroDivisionError" in result) == ("1 / 0" in ran)
 
 

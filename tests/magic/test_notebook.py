@@ -152,7 +152,7 @@ async def test_without_anybody_to_ask_code_is_shown_and_not_run(api: FakeAnthrop
     )
     ran = await run(api, "%%ai\nmake it", "%%ai -y\nhide it", "'made' in globals()")
     assert "Nobody can be asked" not in prompts(api)[0]
-    assert "Nobody can be asked: cells that are there can be run" in prompts(api)[1]
+    assert "Nobody can be asked: the person's cells can be run" in prompts(api)[1]
     assert "made = 1" in said(ran[0]) and "Not run: no one can be asked here." in said(ran[0])
     assert "even with -y" in said(ran[1])
     assert said(ran[2]) == "False" and len(api.requests) == 3

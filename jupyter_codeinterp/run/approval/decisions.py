@@ -27,10 +27,10 @@ Alone = Literal["", "run", "edits", "all"]
 """What a turn may do in which nobody can be asked; "" if a person can."""
 ALONE: dict[Alone, str] = {
     "": "",
-    "run": "Nobody can be asked: cells that are there can be run, not changed or deleted (add "
-    "cells instead); nothing can be installed; the kernel stays.",
-    "edits": "Nobody can be asked: cells can be changed, not deleted; nothing can be installed; "
-    "the kernel stays.",
+    "run": "Nobody can be asked: the person's cells can be run, not changed or deleted (add cells "
+    "instead); nothing can be installed; the kernel stays.",
+    "edits": "Nobody can be asked: the person's cells can be changed, not deleted; nothing can be "
+    "installed; the kernel stays.",
     "all": "Nobody can be asked, so nobody answers questions.",
 }
 """What the model reads about each ``Alone``."""

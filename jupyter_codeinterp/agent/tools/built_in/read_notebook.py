@@ -85,5 +85,7 @@ def _cell_text(
     source = untrusted.scrub(cell.source)
     if len(source) > most:
         facts |= {"length": f"{len(source):,} characters", "shown": "part"}
+    if with_outputs and cell.cell_type == "code" and not cell.outputs:
+        facts["outputs"] = "none"
     room = _OUTPUTS if with_outputs else 0
     return cell_tag(cell, cut(source, most), untrusted.scrub, room, facts)

@@ -32,6 +32,7 @@ PROPOSED = "The cell {id} proposed another cell (set_next_input); it was not add
 DONE = "{done} of {all} cells{failed}."
 FAILED = "; not ok: {ids}"
 LEFT = " Not reached: {ids}."
+SILENT = " Without output, not listed: {count}."
 _LEAST = 80
 """Characters of each cell's outputs, at least."""
 _MOST_IDS = 30
@@ -50,7 +51,8 @@ class _Checks(NamedTuple):
 
 
 class Several:
-    """One call about several cells. Its result includes those of the cells, in the room of one."""
+    """One call about several cells. Its result includes those of the cells, in the room of one,
+    and counts runs that only succeeded."""
 
     def __init__(
         self, calls: Calls, call: ToolUse, action: policy.Action, jobs: Sequence[CellJob]
@@ -71,6 +73,7 @@ class Several:
         characters, images = outputs.BUDGET, outputs.IMAGES_A_RESULT
         status: Status = "ok"
         failed: list[str] = []
+        silent = 0
         for number, job in enumerate(self._jobs, 1):
             job.room = OutputRoom(max(_LEAST, characters // (len(self._jobs) - number + 1)), images)
             after = _ids(self._jobs[number:])
@@ -79,7 +82,11 @@ class Several:
             one = await self._carry_out(job, granted.get(job.cell_id))
             characters -= len(one.text)
             images -= sum(isinstance(part, Image) for part in one.block.content)
-            result = results[call.id] = joined(result, one, "")
+            if job.runs and one.done.status == "ok" and len(one.text.splitlines()) == 1:
+                silent += 1
+            else:
+                result = joined(result, one, "")
+            results[call.id] = result
             if one.done.status != "ok":
                 status = one.done.status
                 failed.append(job.cell_id)
@@ -89,6 +96,8 @@ class Several:
         all_told = DONE.format(done=number, all=len(self._jobs), failed=named)
         if number < len(self._jobs):
             all_told += LEFT.format(ids=_ids(self._jobs[number:]))
+        if silent:
+            all_told += SILENT.format(count=silent)
         if len(self._jobs) == 1:
             all_told = ""
         head = turn.results.make(call, status, all_told, title=title, summary=all_told)
