@@ -66,9 +66,12 @@ def test_folders_that_lead_to_a_repository_cannot_be_renamed(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     "name",
-    """.git .gitattributes .gitmodules .github .gitlab-ci.yml .hg .ipynb_checkpoints .codeinterp
-    AGENTS.md .vscode .idea .env .envrc .jupyter .jupyter_ystore.db jupyter_config.json
-    jupyter_server_config.py kernel.json sitecustomize.py usercustomize.py .GIT Agents.md""".split(),
+    [
+        *(".git", ".gitattributes", ".gitmodules", ".github", ".gitlab-ci.yml", ".hg"),
+        *(".ipynb_checkpoints", ".codeinterp", "AGENTS.md", ".vscode", ".idea", ".env", ".envrc"),
+        *(".jupyter", ".jupyter_ystore.db", "jupyter_config.json", "jupyter_server_config.py"),
+        *("kernel.json", "sitecustomize.py", "usercustomize.py", ".GIT", "Agents.md"),
+    ],
 )
 def test_a_name_that_other_programs_run_is_read_only_and_never_kept(
     tmp_path: Path, name: str

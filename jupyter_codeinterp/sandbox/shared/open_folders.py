@@ -67,8 +67,7 @@ def refusal(root: Path, path: str) -> str:
         here = Path(os.path.realpath(here / part))
     if _is_open(here):
         # Jupyter copies a file to `.~…` at each save, and to a checkpoint.
-        stem, kind = os.path.splitext(name)
-        checkpoint = f".ipynb_checkpoints/{stem}-checkpoint{kind}"
+        checkpoint = f".ipynb_checkpoints/{Path(name).stem}-checkpoint{Path(name).suffix}"
         may_be_folders = (name, ".ipynb_checkpoints")
         for one in (*may_be_folders, f".~{name}", checkpoint):
             try:
