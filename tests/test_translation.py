@@ -110,8 +110,12 @@ def test_odd_sentences(german: None, monkeypatch: pytest.MonkeyPatch) -> None:
 def is_literal(node: ast.expr | None) -> bool:
     if isinstance(node, ast.Dict):
         return all(map(is_literal, node.values))
-    if isinstance(node, ast.Call) and ast.unparse(node.func) == "Sentence":
-        return True  # It is looked at by itself.
+    if isinstance(node, ast.Call) and ast.unparse(node.func) in (
+        "Sentence",
+        "together",
+        "as_it_is",
+    ):
+        return True  # Sentences are looked at by themselves; other words have no language of ours.
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
@@ -127,10 +131,6 @@ def assigned(body: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
         elif isinstance(node, ast.arg) and node.annotation is not None:
             typed = ast.unparse(node.annotation) == "Sentence"  # mypy looks at it.
             yield node.arg, ast.Constant("") if typed else None
-
-
-PLACES = {"CommandError": 1, "Sentence": 0}
-"""Calls whose argument at this place is a template."""
 
 
 def is_known(
@@ -164,9 +164,13 @@ def not_literal(source: str, constants: dict[str, list[ast.expr | None]]) -> lis
             continue
         local = list(assigned(node))
         for made in ast.walk(node):
-            if not (isinstance(made, ast.Call) and ast.unparse(made.func) in PLACES and made.args):
+            if not (
+                isinstance(made, ast.Call)
+                and ast.unparse(made.func) in messages.PLACES
+                and made.args
+            ):
                 continue
-            words = made.args[PLACES[ast.unparse(made.func)]]
+            words = made.args[messages.PLACES[ast.unparse(made.func)]]
             if not is_known(words, local, constants):
                 found.append(ast.unparse(made))
     return found

@@ -15,6 +15,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode, from_dict
 
 from ..base.errors import KernelError
+from ..base.sentences import Sentence
 from ..wire.ops import weight
 
 READY = 60.0
@@ -81,11 +82,13 @@ class FreshKernel:
             self._client = _Client(self._notebook, kernel, client, timeout)
             await client.wait_for_ready(timeout=READY)
         except NoSuchKernel as error:
-            raise KernelError("no_kernel", f"There is no kernel {error.name!r} here.") from None
+            raise KernelError(
+                "no_kernel", "There is no kernel {name!r} here.", name=error.name
+            ) from None
         except Exception as error:
             # A kernelspec's program may be missing, and managers may raise anything.
             log.info("Could not start a fresh kernel", exc_info=True)
-            words = f"Could not start a fresh kernel: {error}"
+            words = Sentence("Could not start a fresh kernel: {error}", error=error)
             raise KernelError("no_kernel", words) from None
 
     async def _learn_id(self, starting: asyncio.Future[Any]) -> None:

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import msgspec
 
 from ..base.errors import ModelError
-from ..base.sentences import in_english
+from ..base.sentences import Sentence, as_it_is, in_english
 from ..wire.ports import (
     ModelDone,
     ModelEvent,
@@ -112,7 +112,7 @@ def _begins(value: str, before: object) -> bool:
 
 
 def _model_error(failure: Failure) -> ModelError:
-    return ModelError(failure.code, failure.message, failure.retry_after)
+    return ModelError(failure.code, as_it_is(failure.message), failure.retry_after)
 
 
 class JupyterServerModel:
@@ -213,5 +213,5 @@ def _refused(body: bytes) -> ModelError:
 def _unreachable(error: Exception, begun: bool) -> ModelError:
     """Without the error's own chain, which holds the token."""
     reason = str(error)[:200] or type(error).__name__
-    words = f"The Jupyter server cannot be reached: {reason}"
+    words = Sentence("The Jupyter server cannot be reached: {reason}", reason=reason)
     return ModelError("broken_stream" if begun else "offline", words)

@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from ..base.errors import CodeInterpError, ModelError
+from ..base.sentences import Sentence
 from .ports import Model, ModelInfo
 
 Source = Literal["stored", "env", "none"]
@@ -183,7 +184,10 @@ class Providers:
         if not slash:
             return (self._ours[head] if self._is_own_name(head) else self.default), model_id
         if head in self._missing:
-            words = f"Could not load the provider “{head}”. See the server's log for the reason."
+            words = Sentence(
+                "Could not load the provider “{head}”. See the server's log for the reason.",
+                head=head,
+            )
             raise ModelError("unknown_model", words)
         if head == self.default.name:
             return self.default, rest if self._names_another(rest) else model_id
@@ -216,7 +220,11 @@ def failed(provider: Provider, error: Exception) -> CodeInterpError:
     if isinstance(error, CodeInterpError):
         return error
     log.error("The provider %s failed", provider.name, exc_info=error)
-    words = f"{provider.label} failed ({type(error).__name__}). See the server's log for details."
+    words = Sentence(
+        "{label} failed ({name}). See the server's log for details.",
+        label=provider.label,
+        name=type(error).__name__,
+    )
     return ModelError("server_error", words)
 
 

@@ -107,7 +107,9 @@ class NotebookKernels:
         except Exception as error:
             # A kernelspec's program may be missing, and managers may raise anything.
             log.exception("Could not change the kernel of %s to %s", path, spec)
-            raise KernelError("no_kernel", f"Could not start the kernel {spec}: {error}") from None
+            raise KernelError(
+                "no_kernel", "Could not start the kernel {spec}: {error}", spec=spec, error=error
+            ) from None
 
     # --- moved notebooks -------------------------------------------------------------
 

@@ -26,6 +26,7 @@ from mcp.shared.exceptions import MCPError
 
 from ..._version import __version__
 from ...base.errors import ToolServerError
+from ...base.sentences import Sentence, together
 from ...base.visible import visible_line
 from ...wire.ops import Output
 from .entries import NEUTRAL, ServerEntry
@@ -47,7 +48,7 @@ MOST_TOOLS = 1_000
 """Most tools that are read from a server's list."""
 MOST_PARTS = 50
 """Parts of a result."""
-ENDED = "The server ended during this. It may have done something."
+ENDED = Sentence("The server ended during this. It may have done something.")
 _IMAGES = ("image/png", "image/jpeg")
 
 # The package logs what it cannot read, which may contain keys.
@@ -89,7 +90,7 @@ class ServerConnection:
             words = f"It did not answer within {STARTS_WITHIN:.0f} s."
             error = None if self._running.cancelled() else self._running.exception()
             words = words if error is None else _words(error)
-            raise ToolServerError("not_started", self._why(words))
+            raise ToolServerError("not_started", together(words, self._last_words()))
 
     async def _run(self) -> None:
         # The package's task groups must be entered and left in one task.
@@ -176,7 +177,8 @@ class ServerConnection:
     @property
     def _session(self) -> Any:
         if self._client is None:
-            raise ToolServerError("ended", self._why("The server has ended."))
+            ended = Sentence("The server has ended.")
+            raise ToolServerError("ended", together(ended, self._last_words()))
         return self._client.session
 
     async def _asked(self, request: Any, within: float) -> Any:
@@ -185,15 +187,18 @@ class ServerConnection:
         try:
             return await asyncio.wait_for(request, within)
         except asyncio.TimeoutError:
-            words = f"The server did not answer within {within:g} s. It may have done something."
+            words = Sentence(
+                "The server did not answer within {within:g} s. It may have done something.",
+                within=within,
+            )
             raise ToolServerError("too_slow", words) from None
         except MCPError as error:
             if not self.alive:
-                raise ToolServerError("ended", self._why(ENDED)) from None
-            words = f"The server refused it: {_words(error)}"
+                raise ToolServerError("ended", together(ENDED, self._last_words())) from None
+            words = Sentence("The server refused it: {words}", words=_words(error))
             raise ToolServerError("refused", words) from None
         except Exception as error:
-            words = f"The answer breaks the protocol: {_words(error)}"
+            words = Sentence("The answer breaks the protocol: {words}", words=_words(error))
             raise ToolServerError("refused", words) from None
 
     def _read_report(self) -> bytes:
@@ -202,10 +207,9 @@ class ServerConnection:
             self._reported = self._report.read()
         return self._reported
 
-    def _why(self, words: str) -> str:
-        """``words``, and why the program has ended. The caller removes keys."""
-        why = visible_line(self._read_report().decode("utf-8", "replace").strip())
-        return f"{words} {why}".rstrip()
+    def _last_words(self) -> str:
+        """Why the program has ended; "" if it has not. The caller removes keys."""
+        return visible_line(self._read_report().decode("utf-8", "replace").strip())
 
     async def close(self) -> None:
         self._over.set()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...base.errors import ToolServerError
+from ...base.sentences import as_it_is
 from .entries import ServerEntry, filled, secrets_of
 
 if TYPE_CHECKING:
@@ -94,10 +95,10 @@ class Live:
             raise self._failed(error) from None
 
     def _failed(self, error: ToolServerError) -> ToolServerError:
-        words = self._scrub(error.message)
+        words = error.message.changed(self._scrub)
         if not self.running:
             self.fault = words
-        return ToolServerError(error.code, words)
+        return ToolServerError(error.code, as_it_is(words))
 
     async def _connected(self) -> ServerConnection:
         async with self._one:

@@ -18,7 +18,7 @@ import msgspec
 
 from ...base.errors import CodeInterpError, CommandError, ToolServerError
 from ...base.private_file import PrivateFile
-from ...base.sentences import Sentence
+from ...base.sentences import Sentence, as_it_is
 from ...base.visible import visible_line
 from ...view.redaction.found_secrets import without_secrets
 from .entries import SLOW, ServerEntry, described, entries_for, missing
@@ -350,7 +350,7 @@ class SessionTools:
         try:
             live = self._servers.live(tool.entry)
         except CommandError as error:
-            raise ToolServerError("not_started", error.message) from None
+            raise ToolServerError("not_started", as_it_is(error.message)) from None
         if live is None:
             raise ToolServerError("not_started", OFF)
         return live

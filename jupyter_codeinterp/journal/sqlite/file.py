@@ -17,6 +17,7 @@ from typing import NamedTuple
 import msgspec
 
 from ...base.errors import StoreError
+from ...base.sentences import Sentence, as_it_is
 from . import schema
 
 # -------------------------------------------------------------------------------------------------
@@ -94,14 +95,14 @@ _NETWORK = frozenset({
 
 # (part of SQLite's message, our code, our message)
 _FAULTS = (
-    ("full", "disk_full", "The disk is full. The conversation could not be saved."),
-    ("readonly", "read_only", "The journal's file is read-only."),
-    ("locked", "locked", "Another program has locked the journal's file."),
-    ("malformed", "damaged", "The journal's file is damaged."),
-    ("not a database", "damaged", "The journal's file is damaged."),
-    ("unable to open", "not_found", "Could not open the journal's file."),
-    ("FOREIGN KEY", "unknown_session", "The journal does not have this session."),
-    ("UNIQUE", "repeated", "The journal already has this number."),
+    ("full", "disk_full", Sentence("The disk is full. The conversation could not be saved.")),
+    ("readonly", "read_only", Sentence("The journal's file is read-only.")),
+    ("locked", "locked", Sentence("Another program has locked the journal's file.")),
+    ("malformed", "damaged", Sentence("The journal's file is damaged.")),
+    ("not a database", "damaged", Sentence("The journal's file is damaged.")),
+    ("unable to open", "not_found", Sentence("Could not open the journal's file.")),
+    ("FOREIGN KEY", "unknown_session", Sentence("The journal does not have this session.")),
+    ("UNIQUE", "repeated", Sentence("The journal already has this number.")),
 )
 # Errors of the operating system, by the part of SQLite's message for the same fault.
 _SYSTEM_FAULTS = {
@@ -353,6 +354,6 @@ def _fault(error: Exception) -> StoreError:
         text = _SYSTEM_FAULTS[error.errno]
     for part, code, words in _FAULTS:
         if part in text:
-            return StoreError(code, words)
+            return StoreError(code, as_it_is(words))
     why = error.strerror if isinstance(error, OSError) else error
-    return StoreError("disk_error", f"Could not read or write the journal: {why}.")
+    return StoreError("disk_error", "Could not read or write the journal: {why}.", why=why)

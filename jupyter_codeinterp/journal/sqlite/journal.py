@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from ...base.errors import StoreError
-from ...base.sentences import from_journal, in_english
+from ...base.sentences import Sentence, as_it_is, from_journal, in_english, together
 from ...wire.stores import LEASE_TIME, Holder
 from . import file
 from .file import file_id, fold_log, in_words, open_file, sync_log
@@ -64,7 +64,7 @@ def moved(stored: str, old: str, new: str) -> str | None:
 
 Rows = list[tuple[Any, ...]]
 
-NOT_KEPT = "Conversations cannot be saved, so messages cannot be sent."
+NOT_KEPT = Sentence("Conversations cannot be saved, so messages cannot be sent.")
 
 _HOST = socket.gethostname()
 _open_stores: set[str] = set()
@@ -123,7 +123,7 @@ class JournalFile:
     @property
     def warning(self) -> str:
         """Why nothing can be written, in words; "" if all is well."""
-        return f"{self._fault.message} {NOT_KEPT}" if self._fault is not None else ""
+        return together(self._fault.message, NOT_KEPT) if self._fault is not None else ""
 
     def close(self) -> None:
         was_open = self._server in _open_stores
@@ -270,7 +270,7 @@ class JournalFile:
         if was_replaced and self._fault is None:
             self._notify(f"{REPLACED} The file now at its path is used instead.")
         if self._fault is not None:
-            raise StoreError(self._fault.code, self.warning)
+            raise StoreError(self._fault.code, as_it_is(self.warning))
 
 
 def read(data: str | bytes, kind: Any) -> Any:
@@ -287,7 +287,7 @@ def reader(kind: Any) -> Callable[[str | bytes], Any]:
         try:
             return decoder.decode(data)
         except msgspec.MsgspecError as error:
-            words = f"Cannot read an entry of the journal: {error}."
+            words = Sentence("Cannot read an entry of the journal: {error}.", error=error)
             raise StoreError("damaged", words) from error
 
     return decode

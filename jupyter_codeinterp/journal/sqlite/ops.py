@@ -83,7 +83,7 @@ class Ops(JournalFile):
                 (self._written(light), session_id, seq),
             )
             if not updated.rowcount:
-                raise StoreError("unknown_op", f"No op {seq} to set a receipt for.")
+                raise StoreError("unknown_op", "No op {seq} to set a receipt for.", seq=seq)
 
     def last_op(self, session_id: str) -> int:
         query = "SELECT ifnull(max(seq), 0) FROM ops WHERE session_id = ?"

@@ -14,6 +14,7 @@ from jupyter_server.gateway.gateway_client import gateway_request
 from tornado.web import HTTPError
 
 from ...base.errors import KernelError
+from ...base.sentences import Sentence
 from ..wire import KernelMessage, Spec
 from ..wire.port import GONE
 from .wire import NOT_FOUND, SHUT_DOWN, GatewayWire
@@ -91,7 +92,7 @@ class GatewayProcess:
         try:
             await ensure_async(self._km.interrupt_kernel())
         except HTTPError as error:
-            words = f"The gateway did not interrupt the kernel: {_why(error)}"
+            words = Sentence("The gateway did not interrupt the kernel: {why}", why=_why(error))
             raise KernelError("kernel_dead", words) from None
 
     async def restart(self) -> None:

@@ -29,6 +29,7 @@ from tornado.websocket import (
 )
 
 from ...base.errors import KernelError
+from ...base.sentences import Sentence
 from ..wire import Expected, KernelMessage, Wire, message_of
 from ..wire.reading import read_content
 
@@ -217,11 +218,16 @@ class GatewayWire(Wire):
                 if error.code == NOT_FOUND:
                     raise KernelError("kernel_dead", SHUT_DOWN) from None
                 if error.code in REFUSED:
-                    raise KernelError("kernel_dead", f"The gateway refuses: {why}.") from None
+                    raise KernelError(
+                        "kernel_dead", "The gateway refuses: {why}.", why=why
+                    ) from None
             except (OSError, WebSocketError, TimeoutError, asyncio.TimeoutError) as error:
                 why = str(error) or type(error).__name__
             if loop.time() >= until:
-                words = f"The gateway cannot be reached ({why}). The kernel may still be running."
+                words = Sentence(
+                    "The gateway cannot be reached ({why}). The kernel may still be running.",
+                    why=why,
+                )
                 raise KernelError("kernel_dead", words)
             await asyncio.sleep(PAUSES[min(attempts, len(PAUSES) - 1)])
             attempts += 1

@@ -62,7 +62,9 @@ class Control:
             await link.restart()
         except (RuntimeError, TimeoutError, asyncio.TimeoutError) as error:
             # jupyter_server raises them for a kernel that does not come up.
-            raise KernelError("kernel_dead", f"The kernel did not restart: {error}") from None
+            raise KernelError(
+                "kernel_dead", "The kernel did not restart: {error}", error=error
+            ) from None
         await link.settle()
 
     async def interrupt(self) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from ...base.errors import KernelError
+from ...base.sentences import Sentence, as_it_is
 from ...wire.ports import Paths, WaitingFile
 
 if TYPE_CHECKING:
@@ -68,11 +69,11 @@ class KernelOverlay:
         try:
             return await asyncio.to_thread(work)
         except LayerError as error:
-            raise KernelError("no_overlay", str(error)) from None
+            raise KernelError("no_overlay", as_it_is(str(error))) from None
         except TooMany:
             words = "More files wait than can be listed. See: jupyter codeinterp sandbox changes"
             raise KernelError("no_overlay", words) from None
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or error
-            words = f"The files that wait cannot be read: {why}."
+            words = Sentence("The files that wait cannot be read: {why}.", why=why)
             raise KernelError("no_overlay", words) from None

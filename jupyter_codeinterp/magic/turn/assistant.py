@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 import msgspec
 
 from ...base.errors import CommandError, ModelError
+from ...base.sentences import Sentence, as_it_is
 from ...extensions import Extensions
 from ...journal.sqlite import SqliteStore
 from ...kernel.in_process import InProcessKernel, MainThread
@@ -98,7 +99,7 @@ class ProcessModels:
     def _models(self) -> Models:
         """Raises ModelError ``bad_request``."""
         if self._own is None:
-            raise ModelError("bad_request", self._bad)
+            raise ModelError("bad_request", as_it_is(self._bad))
         return self._own
 
     async def available(self) -> Sequence[ModelInfo]:
@@ -265,7 +266,11 @@ class Assistant:
         if model not in names:
             near = difflib.get_close_matches(model, names, 3, 0.5)
             meant = f" Similar: {', '.join(near)}." if near else ""
-            words = f"There is no model “{model}” here.{meant} %ai models lists all."
+            words = Sentence(
+                "There is no model “{model}” here.{meant} %ai models lists all.",
+                model=model,
+                meant=meant,
+            )
             raise ModelError("unknown_model", words)
         self.model = model
 

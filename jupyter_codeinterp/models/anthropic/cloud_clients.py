@@ -20,6 +20,7 @@ import anthropic
 import msgspec
 from anthropic.lib.aws import _auth
 
+from ...base.sentences import Sentence
 from ...wire.ports import ModelInfo
 from ..http.answer import mapping, string
 from ..http.faults import ApiRefusal, Fault, no_key, no_model_server, status_of
@@ -176,8 +177,17 @@ class CloudConnection(MessagesConnection):
 
     def expired(self, why: str) -> Fault:
         """The Fault for expired credentials of the cloud."""
-        words = f"{self.server.place} rejected the credentials on this machine: {why}."
-        return Fault("wrong_key", f"{words} Run {self.server.service.renew}, then try again.")
+        words = Sentence(
+            "{place} rejected the credentials on this machine: {why}.",
+            place=self.server.place,
+            why=why,
+        )
+        return Fault(
+            "wrong_key",
+            Sentence(
+                "{words} Run {renew}, then try again.", words=words, renew=self.server.service.renew
+            ),
+        )
 
     def no_credentials(self) -> Fault:
         """The Fault for missing credentials, or none allowed for this address."""
@@ -185,10 +195,16 @@ class CloudConnection(MessagesConnection):
         if not cloud.sign_in:
             return no_key(self.server)
         if not self.server.signs_in:
-            words = f"{self.server.place} is not an address of that cloud"
-            return Fault("no_key", f"{words}. Without a key, nothing is sent there.")
-        words = f"{self.server.place} needs credentials. None were found on this machine."
-        return Fault("no_key", f"{words} Run {cloud.sign_in}.")
+            words = Sentence("{place} is not an address of that cloud", place=self.server.place)
+            return Fault(
+                "no_key", Sentence("{words}. Without a key, nothing is sent there.", words=words)
+            )
+        words = Sentence(
+            "{place} needs credentials. None were found on this machine.", place=self.server.place
+        )
+        return Fault(
+            "no_key", Sentence("{words} Run {sign_in}.", words=words, sign_in=cloud.sign_in)
+        )
 
 
 def _error_object(error: Exception) -> dict[str, Any]:
@@ -222,7 +238,14 @@ class BedrockConnection(CloudConnection):
                 raise self.no_credentials()
             self.learn_secrets()
         if not region:
-            raise Fault("bad_request", f"{server.place} has no region. {server.service.unsaid}")
+            raise Fault(
+                "bad_request",
+                Sentence(
+                    "{place} has no region. {unsaid}",
+                    place=server.place,
+                    unsaid=server.service.unsaid,
+                ),
+            )
         client = anthropic.AsyncAnthropicBedrock(
             api_key=server.secret, aws_region=region, base_url=server.base_url, **options
         )
@@ -258,7 +281,14 @@ class VertexConnection(CloudConnection):
             self._credentials, found = google.auth.default(scopes=[SCOPE])
         project = project or found or ""
         if not project:
-            raise Fault("bad_request", f"{server.place} has no project. {server.service.unsaid}")
+            raise Fault(
+                "bad_request",
+                Sentence(
+                    "{place} has no project. {unsaid}",
+                    place=server.place,
+                    unsaid=server.service.unsaid,
+                ),
+            )
         return anthropic.AsyncAnthropicVertex(
             region=region,
             project_id=project,

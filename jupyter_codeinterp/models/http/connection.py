@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import httpx2
 import msgspec
 
-from ...base.sentences import in_english
+from ...base.sentences import Sentence, in_english
 from ...wire.messages import tool_uses
 from ...wire.ports import ModelDone, ModelEvent, ModelInfo, ModelRequest
 from ...wire.providers import origin
@@ -205,7 +205,7 @@ class HttpConnection:
         for shown in reader.end(bounded.says_done):
             yield shown
         if not answer.done:
-            message = f"{self.server.place} ended it before it was complete."
+            message = Sentence("{place} ended it before it was complete.", place=self.server.place)
             raise Fault("server_error", message, again=True)
 
     async def _events(self, stream: EventStream, reader: Reader) -> AsyncGenerator[object, None]:
@@ -339,7 +339,9 @@ class HttpConnection:
         return status_fault(self.refusal(error), self.server, model, self.optional)
 
     def _unbounded_fault(self, error: Unbounded) -> Fault:
-        message = f"{self.server.place}: {error}. The rest was not read."
+        message = Sentence(
+            "{place}: {error}. The rest was not read.", place=self.server.place, error=error
+        )
         return Fault("server_error", message)
 
     def _unreachable(self, reason: str) -> Fault:
@@ -347,5 +349,7 @@ class HttpConnection:
         return connection_fault(words[:1].lower() + words[1:], self.server)
 
     def _no_answer(self) -> Fault:
-        message = f"{self.server.place} sent a response that is not a model's answer."
+        message = Sentence(
+            "{place} sent a response that is not a model's answer.", place=self.server.place
+        )
         return Fault("server_error", message, again=True)

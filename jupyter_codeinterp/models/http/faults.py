@@ -14,10 +14,10 @@ from time import time
 
 import msgspec
 
+from ...base.sentences import Sentence, together
 from ...wire.providers import origin
 from .service import ModelServer
 
-_SAYS = " It says: "
 _SHORTEST_SECRET = 8
 """Characters; a local server's key ("ollama") may occur in any sentence."""
 _LONGEST_READ = 2_000
@@ -85,7 +85,7 @@ class Fault(Exception):
     def __init__(
         self,
         code: str,
-        message: str,
+        message: Sentence,
         *,
         again: bool = False,
         retry_after: float | None = None,
@@ -128,28 +128,49 @@ def status_fault(
     if _is_spend_limit(refusal, lower):
         return Fault(
             "spend_limit",
-            f"The account reached its spending limit.{said} Raise the limit or wait for its "
-            "reset, then try again.",
+            together(
+                Sentence("The account reached its spending limit."),
+                said,
+                Sentence("Raise the limit or wait for its reset, then try again."),
+            ),
         )
     if status == 413 or refusal.kinds & _LENGTH_KINDS or _has(lower, _LENGTH_WORDS):
-        return Fault("context_full", f"The conversation is too long for the model.{said}")
+        return Fault(
+            "context_full", together(Sentence("The conversation is too long for the model."), said)
+        )
     if name := _refused_parameter(refusal, lower, optional):
-        message = f"{place} refused the request ({status}).{said}"
+        message = together(
+            Sentence("{place} refused the request ({status}).", place=place, status=status), said
+        )
         return Fault("bad_request", message, without=name)
     if status in (400, 422) and _has(lower, _OF_PDF):
-        message = f"{place} cannot read a PDF of this conversation.{said}"
+        message = together(
+            Sentence("{place} cannot read a PDF of this conversation.", place=place), said
+        )
         return Fault("bad_request", message, without=THESE_PDFS)
     if status in (400, 422) and (refusal.kinds & _BAD_IMAGE_KINDS or _has(lower, _BAD_IMAGE)):
-        message = f"{place} cannot read an image of this conversation.{said}"
+        message = together(
+            Sentence("{place} cannot read an image of this conversation.", place=place), said
+        )
         return Fault("bad_request", message, without=THESE_IMAGES)
     if status != 429 and ("image" in lower or "multimodal" in lower) and _has(lower, _NOT):
-        message = f"The model “{model}” does not support images.{said}"
+        message = together(
+            Sentence("The model “{model}” does not support images.", model=model), said
+        )
         return Fault("bad_request", message, without="images")
     if _has(lower, _NO_TOOLS) or ("tool" in lower and _has(lower, _NOT) and status < 429):
         return Fault(
             "bad_request",
-            f"The model “{model}” on {place} does not support tools, which are needed to write "
-            f"cells.{said} Choose a model that supports tools.",
+            together(
+                Sentence(
+                    "The model “{model}” on {place} does not support tools, which are needed "
+                    "to write cells.",
+                    model=model,
+                    place=place,
+                ),
+                said,
+                Sentence("Choose a model that supports tools."),
+            ),
         )
     no_such_key = refusal.kinds & _KEY_KINDS or _has(lower, _KEY_WORDS)
     if status == 401 or (no_such_key and status in (400, 403)):
@@ -157,67 +178,104 @@ def status_fault(
     return _by_status(refusal, place, model, said)
 
 
-def _by_status(refusal: ApiRefusal, place: str, model: str, said: str) -> Fault:
+def _by_status(refusal: ApiRefusal, place: str, model: str, said: Sentence) -> Fault:
     status = refusal.status
     again = refusal.headers.get("x-should-retry") != "false"
     wait = _retry_after(refusal.headers.get("retry-after"))
     if status == 403:
         return Fault(
             "forbidden",
-            f"{place} does not allow this request.{said} Ask whoever manages the account, or "
-            "use another key.",
+            together(
+                Sentence("{place} does not allow this request.", place=place),
+                said,
+                Sentence("Ask whoever manages the account, or use another key."),
+            ),
         )
     no_such_model = refusal.kinds & _MODEL_KINDS or _has(said.lower(), _MODEL_WORDS)
     if status == 404 or (no_such_model and status in (400, 422)):
         return Fault(
             "unknown_model",
-            f"{place} does not know the model “{model}”.{said} Choose another model, or check "
-            "the server's address.",
+            together(
+                Sentence("{place} does not know the model “{model}”.", place=place, model=model),
+                said,
+                Sentence("Choose another model, or check the server's address."),
+            ),
         )
     if status == 429:
-        message = f"The rate limit of {place} is reached.{said}"
+        message = together(Sentence("The rate limit of {place} is reached.", place=place), said)
         return Fault("rate_limit", message, again=again, retry_after=wait)
     if status == 529:
-        message = f"{place} is overloaded.{said}"
+        message = together(Sentence("{place} is overloaded.", place=place), said)
         return Fault("overloaded", message, again=again, retry_after=wait)
     if status in (408, 409) or status >= 500:
-        message = f"{place} had an internal error ({status}).{said}"
+        message = together(
+            Sentence("{place} had an internal error ({status}).", place=place, status=status), said
+        )
         return Fault("server_error", message, again=again, retry_after=wait)
-    return Fault("bad_request", f"{place} refused the request ({status}).{said}")
+    return Fault(
+        "bad_request",
+        together(
+            Sentence("{place} refused the request ({status}).", place=place, status=status), said
+        ),
+    )
 
 
 def connection_fault(reason: str, server: ModelServer) -> Fault:
-    hint = "Check the network." if server.is_public else "Check that it is running."
-    return Fault("offline", f"{server.place} cannot be reached: {reason}. {hint}", again=True)
+    far, near = Sentence("Check the network."), Sentence("Check that it is running.")
+    hint = far if server.is_public else near
+    return Fault(
+        "offline",
+        Sentence(
+            "{place} cannot be reached: {reason}. {hint}",
+            place=server.place,
+            reason=reason,
+            hint=hint,
+        ),
+        again=True,
+    )
 
 
 def no_model_server(server: ModelServer) -> Fault:
     place = origin(server.base_url).removeprefix("http://")
-    message = f"The server at {place} is not a model server. Check the address."
+    message = Sentence(
+        "The server at {place} is not a model server. Check the address.", place=place
+    )
     return Fault("offline", message)
 
 
 def no_key(server: ModelServer) -> Fault:
-    ways = ["Paste a key in the panel", "run “jupyter codeinterp key set”"]
-    ways += [f"set {name} and restart" for name in server.service.key_variables[:1]]
-    words = f"{', '.join(ways[:-1])}, or {ways[-1]}."
-    return Fault("no_key", f"{server.place} needs an API key. {words}")
+    for name in server.service.key_variables[:1]:
+        words = Sentence(
+            "{place} needs an API key. Paste a key in the panel, run “jupyter codeinterp key set”, "
+            "or set {name} and restart.",
+            place=server.place,
+            name=name,
+        )
+        return Fault("no_key", words)
+    words = Sentence(
+        "{place} needs an API key. Paste a key in the panel, or run “jupyter codeinterp key set”.",
+        place=server.place,
+    )
+    return Fault("no_key", words)
 
 
 def _wrong_key(place: str) -> Fault:
     return Fault(
         "wrong_key",
-        f"{place} rejected the API key. Check that it is complete and still valid, then paste "
-        "it again.",
+        Sentence(
+            "{place} rejected the API key. Check that it is complete and still "
+            "valid, then paste it again.",
+            place=place,
+        ),
     )
 
 
-def _server_words(message: object, server: ModelServer) -> str:
+def _server_words(message: object, server: ModelServer) -> Sentence:
     """The server's message as a sentence, shortened, and never with the key in it."""
     words = " ".join(message[:_LONGEST_READ].split())[:300] if isinstance(message, str) else ""
     if server.secret and len(server.secret) >= _SHORTEST_SECRET:
         words = words.replace(server.secret, "[key]")
-    return f"{_SAYS}{words.rstrip('.')}." if words else ""
+    return Sentence("It says: {words}.", words=words.rstrip(".")) if words else Sentence()
 
 
 def _has(lower: str, words: tuple[str, ...]) -> bool:

@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from ...base.errors import ModelError
+from ...base.sentences import Sentence, together
 from ...wire.messages import Text, tool_uses
 from ...wire.ports import (
     ModelDone,
@@ -132,7 +133,7 @@ class HttpModel:
                 return
             except Fault as fault:
                 if begun:
-                    message = f"The answer was cut off. {fault.message}"
+                    message = Sentence("The answer was cut off. {message}", message=fault.message)
                     raise ModelError("broken_stream", message) from None
                 if self._record_refusal(fault.without, request):
                     continue
@@ -222,9 +223,11 @@ class HttpModel:
     def _open(self, server: ModelServer) -> tuple[httpx2.AsyncClient, HttpConnection]:
         service = self._service
         if not all(map(_is_there, service.modules)):
-            words = f"{service.label} needs more packages. Install them and restart:"
+            words = Sentence(
+                "{label} needs more packages. Install them and restart:", label=service.label
+            )
             install = f'pip install "jupyter_codeinterp[{service.extra}]"'
-            raise ModelError("not_installed", f"{words} {install}")
+            raise ModelError("not_installed", "{words} {install}", words=words, install=install)
         kind = service.connection()
         http = self._http or kind.make_http_client(**kind.http_options)
         return http, kind(server, http, self._options)
@@ -256,7 +259,9 @@ class HttpModel:
         if not near:
             return error
         said = " or ".join(f"“{name}”" for name in near)
-        return ModelError(error.code, f"{error.message} Similar models: {said}.")
+        return ModelError(
+            error.code, "{message} Similar models: {said}.", message=error.message, said=said
+        )
 
     def _retry(self, fault: Fault, attempt: int) -> ModelRetry:
         named = fault.retry_after
@@ -301,16 +306,20 @@ def _check_calls(done: ModelDone, request: ModelRequest, place: str) -> None:
     blocks = done.message.content
     answer = "\n".join(block.text for block in blocks if isinstance(block, Text))
     if markup.ends_with_call(answer, [tool.name for tool in request.tools]):
-        raise ModelError("bad_request", UNPARSED.format(place=place))
+        raise ModelError("bad_request", UNPARSED, place=place)
 
 
 def _failed(fault: Fault, attempts: int) -> ModelError:
     wait = fault.retry_after or 0
-    when = f"Try again in {_duration(wait)}." if wait > LONGEST_WAIT else "Try again later."
-    words = f" Gave up after {attempts} attempts." if attempts > 1 else ""
-    if attempts > 1 or wait > LONGEST_WAIT:
-        words += f" {when}"
-    return ModelError(fault.code, fault.message + words, fault.retry_after)
+    later = Sentence("Try again in {duration}.", duration=_duration(wait))
+    when = later if wait > LONGEST_WAIT else Sentence("Try again later.")
+    gave_up = attempts > 1
+    words = together(
+        fault.message,
+        Sentence("Gave up after {attempts} attempts.", attempts=attempts) if gave_up else "",
+        when if gave_up or wait > LONGEST_WAIT else "",
+    )
+    return ModelError(fault.code, words, fault.retry_after)
 
 
 def _duration(seconds: float) -> str:

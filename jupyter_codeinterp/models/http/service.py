@@ -13,6 +13,7 @@ from urllib.parse import urlsplit, urlunsplit
 import msgspec
 
 from ...base.errors import ModelError
+from ...base.sentences import Sentence
 from ...wire.messages import PDF
 from ...wire.providers import origin
 
@@ -166,7 +167,7 @@ class ModelServer(msgspec.Struct, frozen=True):
         """Its name for people."""
         if self.service.place_looks:
             return f"{self.service.label} ({origin(self.base_url)})"
-        at = f"The model server at {origin(self.base_url)}"
+        at = Sentence("The model server at {origin}", origin=origin(self.base_url))
         return self.service.label if self.is_public else at
 
     @property
@@ -190,7 +191,7 @@ class ModelServer(msgspec.Struct, frozen=True):
             return model
         name = model.removeprefix(f"{self.service.name}/")
         if "/" in name:
-            raise ModelError("unknown_model", f"No provider has the model “{model}”.")
+            raise ModelError("unknown_model", "No provider has the model “{model}”.", model=model)
         return name
 
 
@@ -207,10 +208,16 @@ def resolve(
     home = service.home(environment)
     address = (url or "").strip() or home
     if not address:
-        words = f"{service.label} needs a place to connect to. {service.unsaid}"
+        words = Sentence(
+            "{label} needs a place to connect to. {unsaid}",
+            label=service.label,
+            unsaid=service.unsaid,
+        )
         raise ModelError("bad_request", words)
     if not origin(address):
-        raise ModelError("bad_request", f"“{address}” is not the address of a model server.")
+        raise ModelError(
+            "bad_request", "“{address}” is not the address of a model server.", address=address
+        )
     at_home = origin(address) == origin(home)
     secret, variable = header_safe(key), ""
     if secret is None and at_home:

@@ -13,6 +13,7 @@ from typing import Any, Union
 import msgspec
 
 from ...base.errors import ModelError, StoreError
+from ...base.sentences import Sentence
 from ...run.turn.meter import CallUsage, price_of
 from ...wire.messages import Usage
 from ...wire.ports import Model, ModelDone, ModelEvent, ModelInfo, ModelRequest, ModelRetry
@@ -52,11 +53,25 @@ class AllowedModels(msgspec.Struct, frozen=True):
     def check(self, provider: Provider, model: str, is_default: bool) -> None:
         """Raises ModelError ``not_allowed``."""
         if not self.provider(provider.name):
-            words = f"The admin of this server does not allow {provider.label}."
-            raise ModelError("not_allowed", f"{words} Allowed: {_listed(self.providers)}.")
+            words = Sentence(
+                "The admin of this server does not allow {label}.", label=provider.label
+            )
+            raise ModelError(
+                "not_allowed",
+                "{words} Allowed: {listed}.",
+                words=words,
+                listed=_listed(self.providers),
+            )
         if not self.model(provider, model, is_default):
-            words = f"The admin of this server does not allow the model “{model}”."
-            raise ModelError("not_allowed", f"{words} Allowed: {_listed(self.models)}.")
+            words = Sentence(
+                "The admin of this server does not allow the model “{model}”.", model=model
+            )
+            raise ModelError(
+                "not_allowed",
+                "{words} Allowed: {listed}.",
+                words=words,
+                listed=_listed(self.models),
+            )
 
 
 NONE = AllowedModels()
@@ -93,16 +108,20 @@ class Spending:
             return
         limit = f"${self._most:.2f} a day"
         if info.prices is None:
-            words = (
-                f"The price of {info.id} is unknown, and this server has a limit of {limit}. An "
-                "admin can set its price (prices)."
+            words = Sentence(
+                "The price of {id} is unknown, and this server has a limit of {limit}. "
+                "An admin can set its price (prices).",
+                id=info.id,
+                limit=limit,
             )
             raise ModelError("not_allowed", words)
         day = self._day()
         if self._spent(day) >= self._most:
-            words = (
-                f"This server reached its limit of {limit} for models. It resets on "
-                f"{day + timedelta(days=1)} at 00:00 UTC."
+            words = Sentence(
+                "This server reached its limit of {limit} for models. It resets on "
+                "{what} at 00:00 UTC.",
+                limit=limit,
+                what=day + timedelta(days=1),
             )
             raise ModelError("day_limit", words)
 
@@ -110,7 +129,7 @@ class Spending:
         try:
             kept = self._store.spent(day.isoformat())
         except StoreError as error:
-            words = f"Could not read today's model costs. {error.message}"
+            words = Sentence("Could not read today's model costs. {message}", message=error.message)
             raise ModelError("server_error", words) from None
         return kept + self._unwritten.get(day, 0.0)
 

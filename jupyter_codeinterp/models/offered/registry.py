@@ -13,6 +13,7 @@ import msgspec
 
 from ...base.errors import CommandError, ModelError
 from ...base.preload import freeze
+from ...base.sentences import Sentence, as_it_is
 from ...extensions import Added, Extensions
 from ...view.redaction.secrets import Secrets
 from ...wire.ports import Model, ModelInfo
@@ -233,8 +234,15 @@ class Models:
         provider, _ = self._find(model_id)
         if not self._ready(provider):
             variable = next(iter(provider.key_variables), "")
-            words = f"{provider.label} has no key. Enter one: jupyter codeinterp key set"
-            raise ModelError("no_key", f"{words}, or set {variable}." if variable else f"{words}.")
+            words = Sentence(
+                "{label} has no key. Enter one: jupyter codeinterp key set", label=provider.label
+            )
+            raise ModelError(
+                "no_key",
+                Sentence("{words}, or set {variable}.", words=words, variable=variable)
+                if variable
+                else Sentence("{words}.", words=words),
+            )
 
     def key_variables(self) -> frozenset[str]:
         """Environment variables that may hold a provider's key or other secret."""
@@ -267,7 +275,7 @@ class Models:
             self._tried[provider.name] = words
             if isinstance(error, ModelError):
                 return [], error
-            return [], ModelError("server_error", words)
+            return [], ModelError("server_error", as_it_is(words))
         self._tried[provider.name] = ""
         return infos, None
 
@@ -451,6 +459,8 @@ async def _try(provider: Provider, entered: Credentials, settings: Settings) -> 
         own = Secrets()
         own.add(entered.key or "")
         if isinstance(error, ModelError):
-            raise ModelError(error.code, own.scrub(error.message), error.retry_after) from None
+            raise ModelError(
+                error.code, as_it_is(error.message.changed(own.scrub)), error.retry_after
+            ) from None
         words = str(failed(provider, error))
-        raise ModelError("server_error", own.scrub(words)) from None
+        raise ModelError("server_error", as_it_is(own.scrub(words))) from None

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import openai
 
+from ...base.sentences import Sentence
 from ...wire.messages import Message, RedactedThinking
 from ...wire.ports import ModelInfo
 from ..http.answer import is_count
@@ -55,7 +56,10 @@ class OpenAIConnection(HttpConnection):
         for info in await self.models():
             if info.id == model:
                 return info
-        raise Fault("unknown_model", f"{self.server.place} does not list “{model}”.")
+        raise Fault(
+            "unknown_model",
+            Sentence("{place} does not list “{model}”.", place=self.server.place, model=model),
+        )
 
     async def models(self) -> tuple[ModelInfo, ...]:
         """Models that may hold a conversation."""

@@ -222,7 +222,7 @@ class ContentsFile:
         model = await self._get(content=True)
         content = model["content"]
         if not is_usable(content):
-            words = f"{self.path} is not a valid notebook. It was not changed."
+            words = Sentence("{path} is not a valid notebook. It was not changed.", path=self.path)
             raise DocumentError("invalid_notebook", words)
         notebook = await asyncio.to_thread(normalized, content)
         major, minor = _older(notebook), minor_of(content)
@@ -272,11 +272,13 @@ class ContentsFile:
                 if error.code != "no_file" or not await self._may_be_found(path, tries):
                     raise
             except (web.HTTPError, OSError) as error:
-                words = f"Could not write {path}: {_words(error)}"
+                words = Sentence("Could not write {path}: {words}", path=path, words=_words(error))
                 raise DocumentError("not_written", words) from error
             except Exception as error:
                 # For example outputs that cannot be signed; a page cannot save them either.
-                words = f"Jupyter cannot write the content of {path}: {error!r}"
+                words = Sentence(
+                    "Jupyter cannot write the content of {path}: {error!r}", path=path, error=error
+                )
                 raise DocumentError("not_written", words) from error
         raise AssertionError("it is written, or an error says why not")
 
@@ -346,7 +348,9 @@ class ContentsFile:
         if is_jupyters_own(self._contents):
             why = await asyncio.to_thread(open_folders.refusal, Path(self._contents.root_dir), path)
             if why:
-                raise DocumentError("unreadable", f"{path} was not opened: {why}")
+                raise DocumentError(
+                    "unreadable", "{path} was not opened: {why}", path=path, why=why
+                )
             if content:
                 await saved(self._contents._get_os_path(path))
         try:
@@ -355,13 +359,17 @@ class ContentsFile:
             if error.status_code == 404:
                 raise _no_file(path) from error
             if error.status_code == 400:
-                words = f"{path} is not a readable notebook. It was not changed."
+                words = Sentence(
+                    "{path} is not a readable notebook. It was not changed.", path=path
+                )
                 raise DocumentError("invalid_notebook", words) from error
-            words = f"Could not read {path}: {_words(error)}"
+            words = Sentence("Could not read {path}: {words}", path=path, words=_words(error))
             raise DocumentError("unreadable", words) from error
         except Exception as error:
             # Jupyter's reader fails on odd shapes; JupyterLab does not open such a file either.
-            words = f"Jupyter cannot read {path} as a notebook. It was not changed."
+            words = Sentence(
+                "Jupyter cannot read {path} as a notebook. It was not changed.", path=path
+            )
             raise DocumentError("unreadable", words) from error
         return model
 
@@ -373,11 +381,13 @@ def _older(notebook: Notebook) -> int:
 
 
 def _no_file(path: str) -> DocumentError:
-    return DocumentError("no_file", f"{path} no longer exists. The work in it was stopped.")
+    return DocumentError(
+        "no_file", "{path} no longer exists. The work in it was stopped.", path=path
+    )
 
 
 def _changed(path: str) -> DocumentError:
-    return DocumentError(CHANGED, f"Another program changed {path} meanwhile.")
+    return DocumentError(CHANGED, "Another program changed {path} meanwhile.", path=path)
 
 
 def _version(model: dict[str, Any]) -> str:

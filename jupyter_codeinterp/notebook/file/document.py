@@ -119,7 +119,7 @@ class FileDocument:
             except DocumentError as error:
                 if error.code != CHANGED:
                     raise
-        raise DocumentError("not_written", BUSY.format(path=self._file.path))
+        raise DocumentError("not_written", BUSY, path=self._file.path)
 
     async def _try(self, frames: list[Work]) -> list[Answer]:
         before = await self._file.read()

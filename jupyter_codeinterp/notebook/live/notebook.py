@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import msgspec
 
 from ...base.errors import DocumentError
+from ...base.sentences import as_it_is
 from ...wire.commands import (
     FileState,
     Lease,
@@ -350,7 +351,9 @@ class LiveNotebook:
         if self.sharing.elsewhere:
             return DocumentError("collaborative", COLLABORATIVE)
         blocked = self.hand_over.blocked
-        return DocumentError("not_open", blocked.reason if blocked is not None else CLOSED)
+        return DocumentError(
+            "not_open", as_it_is(blocked.reason) if blocked is not None else CLOSED
+        )
 
     async def read(self, cell_ids: CellIds = ()) -> Snapshot:
         """The holder's notebook, or only these cells of it. Waits for a window or the file

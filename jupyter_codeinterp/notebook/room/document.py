@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol, Union
 from pycrdt import Map
 
 from ...base.errors import DocumentError
+from ...base.sentences import Sentence
 from ...wire.commands import (
     OpFrame,
     OpReceipt,
@@ -317,8 +318,8 @@ class RoomDocument:
                 if room.is_loaded and shared.is_loaded:
                     return work(shared)
             await asyncio.sleep(PAUSE)
-        words = NOT_OPENED.format(path=self._notebook.path, words=NOT_LOADED)
-        raise DocumentError("unreadable", words)
+        path, why = self._notebook.path, Sentence(NOT_LOADED)
+        raise DocumentError("unreadable", NOT_OPENED, path=path, words=why)
 
     # --- what others do --------------------------------------------------------------
 

@@ -106,8 +106,8 @@ class RoomFiles:
         except Exception as error:
             exists, words = True, _words(error)
         if not exists:
-            return DocumentError("no_file", NO_FILE.format(path=path))
-        return DocumentError("unreadable", NOT_OPENED.format(path=path, words=words))
+            return DocumentError("no_file", NO_FILE, path=path)
+        return DocumentError("unreadable", NOT_OPENED, path=path, words=words)
 
 
 def _words(error: Exception) -> str:

@@ -20,7 +20,7 @@ from jupyter_server.base.handlers import JupyterHandler
 from tornado.iostream import StreamClosedError
 
 from ...base.errors import ModelError
-from ...base.sentences import in_english
+from ...base.sentences import Sentence, in_english
 from ...models.jupyter_server import EventWriter, Failure, ModelList
 from ...models.offered.limits import metered
 from ...wire.ports import Model, ModelEvent, ModelInfo, ModelRequest
@@ -83,7 +83,9 @@ class KernelModelHandler(JupyterHandler):
         recordings, whose code always needs a review."""
         if not self._allowed(model_id):
             words = ", ".join(self.settings["codeinterp_kernel_models"])
-            raise ModelError("unknown_model", f"Kernels of this server may use: {words}.")
+            raise ModelError(
+                "unknown_model", "Kernels of this server may use: {words}.", words=words
+            )
         model: Model = self._models.get(model_id)
         if model.always_ask:
             raise ModelError("unknown_model", "This model works only in the panel.")
@@ -201,7 +203,7 @@ def _read(data: bytes) -> ModelRequest:
     try:
         request = msgspec.json.decode(data, type=ModelRequest)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise ModelError("bad_request", f"Not a request to a model: {error}") from None
+        raise ModelError("bad_request", "Not a request to a model: {error}", error=error) from None
     if not request.messages:
         raise ModelError("bad_request", "messages: at least one message is required")
     return request
@@ -216,7 +218,7 @@ async def _events(model: Model, request: ModelRequest) -> AsyncGenerator[ModelEv
     except ModelError:
         raise
     except (msgspec.MsgspecError, ValueError) as error:
-        words = f"The model does not accept this request: {error}"
+        words = Sentence("The model does not accept this request: {error}", error=error)
         raise ModelError("bad_request", words) from None
     finally:
         await stream.aclose()

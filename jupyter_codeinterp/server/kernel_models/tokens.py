@@ -20,6 +20,7 @@ from jupyter_server.serverapp import ServerApp
 from jupyter_server.utils import url_path_join
 
 from ...base.errors import ModelError
+from ...base.sentences import Sentence
 from ...kernel.inside.mark import MODEL, TOKEN, URL
 from ...wire.ports import ModelInfo
 
@@ -129,15 +130,22 @@ class KernelTokens:
         """Raises ModelError ``spend_limit``, ``forbidden`` or ``rate_limit`` at a limit."""
         if grant.calls >= AT_ONCE:
             raise ModelError(
-                "rate_limit", (f"A kernel can make at most {AT_ONCE} calls at once."), 1.0
+                "rate_limit",
+                "A kernel can make at most {at_once} calls at once.",
+                1.0,
+                at_once=AT_ONCE,
             )
         if self._most is None:
             return
         if info.prices is None and not info.local:
-            words = f"The price of {info.id} is unknown, and this server has a cost limit."
+            words = Sentence(
+                "The price of {id} is unknown, and this server has a cost limit.", id=info.id
+            )
             raise ModelError("forbidden", words)
         if grant.cost >= self._most:
-            words = f"This kernel has reached the cost limit of ${self._most:.2f}."
+            words = Sentence(
+                "This kernel has reached the cost limit of ${most:.2f}.", most=self._most
+            )
             raise ModelError("spend_limit", words)
 
     @staticmethod
