@@ -412,6 +412,26 @@ def test_a_file_that_is_renamed_in_the_last_moment_is_not_made_anew(
     assert [path.name for path in tmp_path.iterdir()] == ["b.ipynb"]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere files cannot change places")
+@pytest.mark.parametrize("is_link", [False, True])
+def test_what_is_renamed_onto_the_file_in_the_last_moment_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_link: bool
+) -> None:
+    """A write is refused: the file is another one than was read, and a link is not followed."""
+    file, other, far = (tmp_path / name for name in ("a.ipynb", "b.ipynb", "far"))
+    file.write_text("old")
+    far.write_text("far")
+    if is_link:
+        other.symlink_to(far)
+    else:
+        other.write_text("far")
+    monkeypatch.setattr(swap, "_keep_owner", lambda *_: other.replace(file))
+    with pytest.raises(swap.FileChangedError):
+        swap_text(str(file), b"new", b"old".__eq__)
+    assert (file.is_symlink(), file.read_text(), far.read_text()) == (is_link, "far", "far")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.ipynb", "far"]
+
+
 async def saved(site: Site) -> Any:
     """The notebook with its trust, as the contents manager gives it to a page."""
     contents: Any = site.app.contents_manager
