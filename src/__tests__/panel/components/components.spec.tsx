@@ -572,6 +572,18 @@ describe('a card', () => {
     expect(icon('interrupted')).toHaveLength(1);
   });
 
+  it('that was stopped keeps what it had printed', async () => {
+    const detail =
+      'status=interrupted cell_id=cell1\none\ntwo\nKeyboardInterrupt';
+    const summary = 'Stopped.';
+    const end = done({ status: 'interrupted', elapsed: 2, detail, summary });
+    await panel(started, opened, end, ended({ stop_reason: 'cancelled' }));
+    const card = screen.getByRole('group', { name: 'Load the data' });
+    expect(within(card).queryByText(summary)).toBeNull();
+    fireEvent.click(button('Code and result'));
+    expect(card.textContent).toContain('one\ntwo\nKeyboardInterrupt');
+  });
+
   it.each([
     ['error', 'This cell failed and is still in the notebook.'],
     ['interrupted', 'This cell was stopped and is still in the notebook.']
