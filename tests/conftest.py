@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from jupyter_server.serverapp import ServerApp
+from jupyter_server.services.sessions.sessionmanager import SessionManager
 
 from tests import kernel_ports
 from tests.cli import Cli, fake_process, make_cli
@@ -150,7 +151,7 @@ def jp_server_config(
 
 @pytest.fixture
 def jp_configurable_serverapp(
-    jp_configurable_serverapp: Callable[..., ServerApp],
+    jp_configurable_serverapp: Callable[..., ServerApp], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[..., ServerApp]]:
     """Makes servers, and closes their databases in this thread when the test ends.
 
@@ -158,17 +159,26 @@ def jp_configurable_serverapp(
     a later test. SQLite refuses that, and the later test fails.
     """
     made: list[ServerApp] = []
+    managers: list[SessionManager] = []
+    begin = SessionManager.__init__
+
+    def noted(self: SessionManager, *args: Any, **kwargs: Any) -> None:
+        managers.append(self)
+        begin(self, *args, **kwargs)
 
     def make(*args: Any, **kwargs: Any) -> ServerApp:
         app = jp_configurable_serverapp(*args, **kwargs)
         made.append(app)
         return app
 
+    # Also those of servers that refuse to start.
+    monkeypatch.setattr(SessionManager, "__init__", noted)
     yield make
-    for app in made:
-        app.session_manager.close()
+    for manager in managers:
+        manager.close()
         # The closed connection stays in its place, so that nothing opens another.
-        app.session_manager.connection.close()
+        manager.connection.close()
+    for app in made:
         file_ids = app.web_app.settings.get("file_id_manager")
         if file_ids is not None:
             file_ids.con.close()

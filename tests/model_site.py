@@ -18,6 +18,7 @@ from typing import Any, cast
 import msgspec
 
 from jupyter_codeinterp.base.errors import DocumentError
+from jupyter_codeinterp.base.sentences import from_journal, in_english
 from jupyter_codeinterp.journal.sqlite import SqliteStore
 from jupyter_codeinterp.notebook.file import FileDocument
 from jupyter_codeinterp.notebook.live import FileWriter, LiveNotebook, SessionDocument
@@ -31,7 +32,7 @@ from tests.model_window import PATH, Disk, Page
 SESSIONS = ("S1", "S2")
 GRACE = 30.0
 _command = msgspec.json.Decoder(c.Command)
-_frame = msgspec.json.Decoder(c.ServerFrame)
+_frame = msgspec.json.Decoder(c.ServerFrame, dec_hook=from_journal)
 
 
 class _Impatient(selectors.DefaultSelector):
@@ -103,7 +104,7 @@ class Wire:
 
     def take(self, frame: c.ServerFrame) -> None:
         if not self.dead:
-            self.down.append(_frame.decode(msgspec.json.encode(frame)))
+            self.down.append(_frame.decode(msgspec.json.encode(frame, enc_hook=in_english)))
 
     def deliver_up(self) -> None:
         command = self.up.popleft()

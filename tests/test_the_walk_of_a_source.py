@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from jupyter_codeinterp.base.sentences import to_journal
 from jupyter_codeinterp.wire import commands as c
 from jupyter_codeinterp.wire.events import Mode
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
@@ -54,7 +55,7 @@ class Carried:
             if streams and "StreamFrame" not in names:
                 names.append("StreamFrame")
             elif not streams:
-                times = msgspec.json.encode(frame).decode().count(MARK)
+                times = msgspec.json.encode(frame, enc_hook=to_journal).decode().count(MARK)
                 names += [type(frame).__name__] * times
         sent, self._sent = self._sent, []
         return names + sent

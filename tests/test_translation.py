@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from io import BytesIO
@@ -18,6 +19,7 @@ from jupyterlab_server import translation_utils as lab
 from jupyter_codeinterp.base.errors import CodeInterpError, CommandError
 from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.base.translation import DOMAIN, load_catalogue, translated
+from jupyter_codeinterp.run.job import REFUSALS
 from jupyter_codeinterp.wire import commands as c
 from jupyter_codeinterp.wire import events as e
 from scripts import messages
@@ -210,6 +212,18 @@ def test_every_sentence_is_a_literal() -> None:
         ("''", "UNKNOWN_NAME", True),
     ):
         assert bool(not_literal(made.format(value, words), {})) is bad
+
+
+def test_the_reasons_of_receipts_can_be_translated() -> None:
+    """Those of windows, in TypeScript, and those of the server's own documents."""
+    source = PRODUCT.parent / "src" / "notebook" / "document"
+    window = "".join((source / f"{name}.ts").read_text() for name in ("ops", "receipts"))
+    given = set(re.findall(r"(?:reason:|reason =|locked \|\||UNSHOWN =)\s+'(.*?)'", window))
+    for name in ("apply.py", "room/shared.py"):
+        text = (PRODUCT / "notebook" / name).read_text()
+        given |= set(re.findall(r'(?:reason=|NOT_TAKEN = )"(.*?)"', text))
+    others = {"", "the cell is not in the notebook", "the cell has changed since"}  # not "refused"
+    assert len(given) > 6 and given - others <= set(REFUSALS)
 
 
 def test_a_sentence_without_arguments_is_not_filled() -> None:

@@ -443,10 +443,27 @@ class CellJob:
             self.end(self.made("not_started", words))
 
 
+REFUSALS = {
+    str(one): one
+    for one in (
+        Sentence("two cells have this id"),
+        Sentence("the notebook is not in format 4"),
+        Sentence("the person keeps the cell private"),
+        Sentence("the cell has changed since, and is too large to send"),
+        Sentence("the cell is locked: its metadata says deletable: false"),
+        Sentence("the cell is locked: its metadata says editable: false"),
+        Sentence("JupyterLab cannot show this cell"),
+        Sentence("the shared notebook did not take the change"),
+    )
+}
+"""Why a window or a document refuses an op: the reasons of receipts."""
+
+
 def why_not(receipt: Receipt) -> Sentence:
     """Why an op failed, other than by a conflict."""
     if receipt.status == "refused":
-        return Sentence("The notebook refused this change: {reason}.", reason=receipt.reason)
+        reason = REFUSALS.get(receipt.reason, receipt.reason)
+        return Sentence("The notebook refused this change: {reason}.", reason=reason)
     return Sentence("The cell is no longer in the notebook.")
 
 

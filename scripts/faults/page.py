@@ -15,6 +15,7 @@ import msgspec
 from tornado.httpclient import HTTPClientError
 from tornado.websocket import WebSocketClientConnection, WebSocketClosedError
 
+from jupyter_codeinterp.base.sentences import from_journal
 from jupyter_codeinterp.notebook.apply import apply, read_back
 from jupyter_codeinterp.wire import commands as c
 from jupyter_codeinterp.wire.events import (
@@ -361,7 +362,7 @@ class Hangs(Exception):
     """Something that must happen does not."""
 
 
-_decode = msgspec.json.Decoder(c.ServerFrame).decode
+_decode = msgspec.json.Decoder(c.ServerFrame, dec_hook=from_journal).decode
 
 
 def _run_id(cell: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from jupyter_codeinterp.base.sentences import to_journal
 from tests.fake_anthropic import FakeAnthropic, answer, text
 from tests.rest_client import rest_client
 from tests.site import Site
@@ -28,7 +29,7 @@ async def test_it_is_in_the_very_first_message(site: Site, api: FakeAnthropic) -
     assert "My key is" in str(api.requests[0].body) and ACME_KEY not in str(api.requests[0].body)
     store = site.extension.store
     kept = store.events(w.session_id), store.messages(w.session_id), store.get(w.session_id)
-    assert ACME_KEY.encode() not in msgspec.json.encode(kept)
+    assert ACME_KEY.encode() not in msgspec.json.encode(kept, enc_hook=to_journal)
 
 
 async def test_it_is_in_code_that_is_completed(site: Site, api: FakeAnthropic) -> None:

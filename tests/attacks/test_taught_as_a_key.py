@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from jupyter_codeinterp.base.sentences import to_journal
 from jupyter_codeinterp.models.offered import Models
 from jupyter_codeinterp.run.approval.code_warnings import SAVED_KEY
 from jupyter_codeinterp.view.redaction.secrets import REMOVED, Secrets
@@ -85,7 +86,7 @@ async def test_a_person_approves_another_text_than_runs(
     assert (await w.decide(draft, "run")).error is None
     await w.ended()
     assert w.cells[-1]["source"] == source
-    kept = msgspec.json.encode(site.extension.store.events(w.session_id))
+    kept = msgspec.json.encode(site.extension.store.events(w.session_id), enc_hook=to_journal)
     assert WORKS.encode() not in kept
 
 

@@ -243,7 +243,7 @@ async def test_cells_run_as_they_are_after_one_decision(
     assert words in result and len(b.of(e.DraftWaiting)) == bool(ran)
     # A run that only succeeded is counted.
     listed = [source for source in ran if source != "a = 1"]
-    assert ("Without output, not listed: 1." in result) == (len(listed) < len(ran))
+    assert ("without output are not listed: 1." in result) == (len(listed) < len(ran))
     assert result.count("status=ok cell_id=") == len(listed) - ("1 / 0" in ran)
     assert result.count("status=") == len(listed) + (len(ran) != 1)
     assert ("ZeroDivisionError" in result) == ("1 / 0" in ran)

@@ -56,7 +56,7 @@ _PYTHON = re.compile(r"python(?:3(?:\.\d+)?)?|\{sys\.executable\}|sys\.executabl
 _REQUIREMENT = re.compile(
     r"[A-Za-z0-9][\w.-]{0,60}(?:\[[\w,. -]{1,60}\])?(?:[<>=!~]=?[\w.*<>=!~, ]{1,60})?"
 )
-_REDIRECTS = re.compile(r"(?:\d*|&)[<>]+&?(.*)")
+_REDIRECTS = re.compile(r"(?:\d{0,9}|&)[<>]{1,3}&?(.*)")
 _ELSEWHERE = {
     "r": re.compile(r"\b(?:install\.packages|pak|install_\w+|BiocManager::install)\s*\(([^)]*)"),
     "julia": re.compile(r"\bPkg\.add\s*\(([^)]*)"),

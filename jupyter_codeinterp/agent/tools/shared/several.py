@@ -32,7 +32,7 @@ PROPOSED = "The cell {id} proposed another cell (set_next_input); it was not add
 DONE = "{done} of {all} cells{failed}."
 FAILED = "; not ok: {ids}"
 LEFT = " Not reached: {ids}."
-SILENT = " Without output, not listed: {count}."
+SILENT = " Runs without output are not listed: {count}."
 _LEAST = 80
 """Characters of each cell's outputs, at least."""
 _MOST_IDS = 30
@@ -96,11 +96,10 @@ class Several:
         all_told = DONE.format(done=number, all=len(self._jobs), failed=named)
         if number < len(self._jobs):
             all_told += LEFT.format(ids=_ids(self._jobs[number:]))
-        if silent:
-            all_told += SILENT.format(count=silent)
         if len(self._jobs) == 1:
-            all_told = ""
-        head = turn.results.make(call, status, all_told, title=title, summary=all_told)
+            all_told, silent = "", 0
+        words = all_told + (SILENT.format(count=silent) if silent else "")
+        head = turn.results.make(call, status, words, title=title, summary=all_told)
         content = (*head.block.content, *result.block.content[1:])
         if len(self._jobs) == 1:  # The cell's own result says it all.
             content = one.block.content
