@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pexpect
 import pytest
 
 from jupyter_codeinterp.base.sentences import Sentence
@@ -92,10 +93,13 @@ def test_what_is_typed_during_a_turn_shows_once(cli: Cli) -> None:
         child.expect("early words")
         child.send("\x03")
         prompt(child, "Auto")
-        child.send("#infinite_loop\r")
+        ignores = "while True:\n    try:\n        time.sleep(0.05)\n    except KeyboardInterrupt:\n"
+        child.send(f"\x1b[200~#code ```{ignores}        pass```\x1b[201~\r")
         child.expect("running")
-        child.send("\x03")
-        child.send("\x03")
+        for _ in range(60):  # Two signals in the same moment are one.
+            child.send("\x03")
+            if child.expect([pexpect.EOF, pexpect.TIMEOUT], timeout=0.5) == 0:
+                break
         child.wait()
         assert child.getecho(), "the shell is left without an echo"
 
