@@ -117,7 +117,7 @@ def is_literal(node: ast.expr | None) -> bool:
         "together",
         "as_it_is",
     ):
-        return True  # Sentences are looked at by themselves; other words have no language of ours.
+        return True  # The test checks each ``Sentence`` call; other texts are not translated.
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 

@@ -172,7 +172,7 @@ class CellJob:
         self.checked: tuple[str, tuple[Finding, ...]] = ("", ())
         """The source that the hooks checked last, and their findings."""
         self.labelled: tuple[str, str, tuple[Label, ...]] = ("", "", ())
-        """Source, language and labels: most code runs as it was shown."""
+        """Source, language and labels of the latest look. Most code runs unchanged."""
         self.state = CellState.WRITING
         self.result: Result | None = None
         self.next_inputs: tuple[str, ...] = ()

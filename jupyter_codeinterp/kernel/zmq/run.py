@@ -365,7 +365,7 @@ class Run:
         return self.done
 
     def _fail(self, name: str, words: str) -> None:
-        """Add an error of ours to the cell: without a reply, the kernel sends none."""
+        """Add an error output to the cell. A kernel that does not reply sends none."""
         error = {"ename": name, "evalue": words, "traceback": [words]}
         self._collector.add("error", error, 0)
 
