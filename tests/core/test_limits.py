@@ -116,7 +116,7 @@ async def test_the_limit_of_steps(bench: Benches, room: Room) -> None:
         if text.startswith("[This turn:")
     ]
     assert [number for number, _ in told] == [0, 3, 7]
-    words = "60 minutes, not counting waits for the person; a run without review at most 10 minutes"
+    words = "60 minutes, not counting waits for the person; unreviewed runs 10 minutes"
     assert told[0][1] == f"[This turn: at most 8 model calls, $9.00, {words}.]"
     assert "5 model calls left" in told[1][1] and "without tools" in told[2][1]
     assert b.of(e.TextDone)[-1].text == "So far: 6."

@@ -271,7 +271,7 @@ async def test_the_model_knows_what_a_run_may_take(bench: Benches) -> None:
     short = run("import time\ntime.sleep(20)", timeout_s=0.2)
     b = bench(short, say("Slow."), rules=rules)
     await b.turn(mode="auto")
-    assert "; a run without review at most 5 minutes.]" in str(b.model.requests[0].messages)
+    assert "; unreviewed runs 5 minutes.]" in str(b.model.requests[0].messages)
     assert "time limit of 0.2 s" in b.results[0] and "up to 300." in b.results[0]
 
 

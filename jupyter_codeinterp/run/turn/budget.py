@@ -110,7 +110,7 @@ class Budget:
         if limits.turn_timeout is not None:
             bounds.append(f"{_minutes(limits.turn_timeout)}, not counting waits for the person")
         if limits.cell_timeout is not None:
-            bounds[-1] += f"; a run without review at most {_minutes(limits.cell_timeout)}"
+            bounds[-1] += f"; unreviewed runs {_minutes(limits.cell_timeout)}"
         return " ".join(filter(None, (BUDGET, f"{', '.join(bounds)}.", self._alone))) + "]"
 
     def reach(self, reached: Reached | None) -> None:

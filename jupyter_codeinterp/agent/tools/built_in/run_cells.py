@@ -97,7 +97,7 @@ def _job(turn: Turn, call: ToolUse, cell: CellView) -> CellJob:
 RUN_CELLS = Tool(
     "run_cells",
     "",
-    "Run cells that are in the notebook, unchanged, also the person's. One result for each.",
+    "Run cells that are in the notebook, unchanged, also the person's.",
     RunCells,
     effect="changes",
     work=_work,
