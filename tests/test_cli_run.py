@@ -401,6 +401,8 @@ def test_each_thing_not_done_has_its_own_option() -> None:
     lines = file.getvalue().splitlines()
     assert "! Not done: Set y; Set z. To allow it: --yes=edits." in lines
     assert "! Not done: Drop x. To allow it: --yes=all." in lines
+    person.show(e.TurnEnded(2, "end_turn", run_again=("a", "b"), failed_again=("b",)), b"")
+    assert "✓ Cells: 2 run as they were (1 failed)." in file.getvalue()
 
 
 def test_yes_to_edits_and_to_all(cli: Cli) -> None:

@@ -240,3 +240,6 @@ def test_links_name_cells_by_their_numbers(tmp_path: Path, cell: str, shown: str
     for unsure in ({}, {"two": (0, 1)}):
         assert without_cells("[it](#cell:one)", unsure, are_all=False) == "it"
     assert without_cells("[it](#cell:one)", {}) == "it"
+    numbered = "[Cell 1](#cell:one), [the sum of cell 1](#cell:one), [cell 12](#cell:one)"
+    shown = "Cell 1, the sum of cell 1, cell 12 (cell 1 [7])"
+    assert without_cells(numbered, {"one": (1, 7)}) == shown

@@ -106,6 +106,28 @@ def test_a_database_is_the_file_that_was_opened(
     assert heads(root, "", ["a.db"]) == {"a.db": "tables mine (0 rows: x)"}
 
 
+def test_a_folder_is_described_by_its_first_names(tmp_path: Path) -> None:
+    for name in ("raw/b.csv", "raw/a  b.csv", "raw/.hidden", "raw/old/x.csv", "empty/.keep"):
+        (tmp_path / "n" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "n" / name).touch()
+    (tmp_path / "n/many").mkdir()
+    for n in range(table_heads.MOST_LISTED + 5):
+        (tmp_path / f"n/many/{n:04}.csv").touch()
+    (tmp_path / "n/long").mkdir()
+    for n in range(9):
+        (tmp_path / f"n/long/{n}{'x' * 200}").touch()
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "n/link").symlink_to(tmp_path / "outside")
+    names = ["raw/", "empty/", "many/", "long/", "link/", "gone/", ".codeinterp/"]
+    found = heads(tmp_path, "n", names)
+    assert set(found) == {"raw/", "empty/", "many/", "long/"}
+    assert found["raw/"] == "'a  b.csv', b.csv, old/"
+    assert found["empty/"] == ""
+    assert found["many/"].count(".csv") == table_heads.FIRST_NAMES
+    assert found["many/"].endswith(", …")
+    assert len(found["long/"]) < table_heads.NAMES_LENGTH + table_heads.LONGEST + 5
+
+
 def test_what_is_no_file_of_the_folder_is_not_read(tmp_path: Path) -> None:
     root = tmp_path / "root"
     root.mkdir()

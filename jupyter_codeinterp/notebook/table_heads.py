@@ -1,4 +1,5 @@
-"""Describes tables in files from a few of their bytes: rows and the names of columns.
+"""Describes tables in files from a few of their bytes, by rows and the names of columns, and
+folders by the first names in them.
 
 The files may be hostile: each reader takes bounded bytes, and may raise anything.
 """
@@ -21,7 +22,7 @@ from typing import BinaryIO
 from ..sandbox.shared import trees
 
 MOST, SECONDS = 20, 0.5
-"""Files, and the time for all of them."""
+"""Files, as many folders, and the time for all of them."""
 READ = 1_000_000
 """Bytes of a text file."""
 READ_OF_DATABASE = 50_000_000
@@ -33,6 +34,10 @@ COLUMNS, LONGEST = 30, 60
 TEXTS = (".csv", ".tsv")
 DATABASES = (".db", ".db3", ".sqlite", ".sqlite3")
 MOST_TABLES = 20
+MOST_LISTED = 1_000
+"""Entries of a folder that are looked at."""
+FIRST_NAMES, NAMES_LENGTH = 5, 120
+"""Names in a folder that are shown, and roughly the characters of all of them."""
 JOURNAL = {"sessions", "events", "messages", "ops"}
 """Tables of our journal, which is never read."""
 
@@ -40,22 +45,41 @@ log = logging.getLogger(__name__)
 
 
 def heads(root: Path, folder: str, names: Iterable[str]) -> dict[str, str]:
-    """Rows and columns in words that quote the files, by name. ``folder`` is below ``root``; no
-    link is followed."""
-    until = time.monotonic() + SECONDS
+    """Rows and columns in words that quote the files, by name; of a folder, whose name ends with a
+    slash, the first names in it. ``folder`` is below ``root``; no link is followed."""
+    names, until = list(names), time.monotonic() + SECONDS
     found: dict[str, str] = {}
-    known = (name for name in names if name.lower().endswith((*TEXTS, *DATABASES)))
-    for name in islice(known, MOST):
+    tables = [name for name in names if name.lower().endswith((*TEXTS, *DATABASES))][:MOST]
+    folders = [name for name in names if name.endswith("/")][:MOST]
+    for name in (*tables, *folders):
         path = f"{folder}/{name}" if folder else name
         if ".codeinterp" in path.split("/") or time.monotonic() > until:
             continue
         try:
-            with trees.below(root, path) as (file, _):
-                is_database = name.lower().endswith(DATABASES)
-                found[name] = _database(file, until) if is_database else _text(file)
+            found[name] = _head(root, path, until)
         except Exception as error:
             log.debug("Cannot read %s: %r", name, error)
     return found
+
+
+def _head(root: Path, path: str, until: float) -> str:
+    if path.endswith("/"):
+        with trees.listed(root, path.rstrip("/")) as entries:
+            return _first_names(islice(entries, MOST_LISTED))
+    with trees.below(root, path) as (file, _):
+        is_database = path.lower().endswith(DATABASES)
+        return _database(file, until) if is_database else _text(file)
+
+
+def _first_names(entries: Iterable[os.DirEntry[str]]) -> str:
+    """The first names of a folder without hidden ones, in order, subfolders with a slash."""
+    visible = sorted((one for one in entries if one.name[0] != "."), key=lambda one: one.name)
+    shown: list[str] = []
+    for entry in visible[:FIRST_NAMES]:
+        shown.append(_shown(entry.name) + ("/" if entry.is_dir(follow_symlinks=False) else ""))
+        if len(", ".join(shown)) > NAMES_LENGTH:
+            break
+    return ", ".join([*shown, "…"] if len(visible) > len(shown) else shown)
 
 
 def _rows(count: int) -> str:

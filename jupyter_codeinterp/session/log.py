@@ -433,6 +433,7 @@ class SessionLog:
                 if change.kind in kinds and not change.was_replaced and not change.only_ran
             )
 
+        again = tuple(change.cell_id for change in changes if change.only_ran)
         return TurnEnded(
             turn=turn,
             stop_reason=ending.reason,
@@ -441,7 +442,8 @@ class SessionLog:
             added=changed("added"),
             edited=changed("edited", "moved"),
             removed=changed("removed"),
-            run_again=tuple(change.cell_id for change in changes if change.only_ran),
+            run_again=again,
+            failed_again=tuple(one for one in again if one in self.ledger.failed),
             failed=tuple(self.ledger.failed_since(turn)),
             retry=ending.retry,
             cost=self.replay.cost,

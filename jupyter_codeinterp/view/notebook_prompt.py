@@ -37,7 +37,7 @@ _PART = 1_500
 _VARIABLE = 200
 _PACKAGES = 600
 _HEAD, _HEADS = 400, 2_500
-"""Characters of the description of a table in a file, and of all of them."""
+"""Characters of the description of a table in a file or of a folder, and of all of them."""
 _NAME = 210
 """Characters of a variable's name with a column's name."""
 
@@ -289,7 +289,7 @@ def file_lines(
     heads: Mapping[str, str] = MappingProxyType({}),
 ) -> list[str]:
     """Name and size of at most 50 files; for a folder the number of its files, if known. ``heads``:
-    descriptions of the tables among them."""
+    descriptions of the tables and folders among them."""
     lines, room = [], _HEADS
     for name, size in islice(files, MOST_FILES):
         line = f"{one_line(scrub(name))} {_extent(name, size)}".rstrip()

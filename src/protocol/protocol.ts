@@ -663,13 +663,13 @@ export interface StepStarted {
  * ``code`` and ``message`` say why, unless the reason is ``end_turn``.
  *
  * ``added``, ``edited`` (or moved), ``removed`` and ``run_again`` (with unchanged source) are ids
- * of cells that the turn changed. ``failed``: failed cells that remain (not at ``end_turn``);
- * ``cleared``: those removed or put back (at ``end_turn`` only). ``window`` stopped the turn.
- * ``retry``: whether "Try again" makes sense. ``cost`` is None without a model call.
- * ``variables``: its code changed existing variables, or may have. ``files`` are under the
- * notebook's folder; ``files_left_out`` counts those not listed. ``overlay``: the sandboxed kernel
- * writes into an overlay; ``waiting_files`` counts the files that the turn changed there, and
- * ``waiting`` has some of their paths from the notebook's folder.
+ * of cells that the turn changed; the last run of those in ``failed_again`` failed. ``failed``:
+ * failed cells that remain (not at ``end_turn``); ``cleared``: those removed or put back (at
+ * ``end_turn`` only). ``window`` stopped the turn. ``retry``: whether "Try again" makes sense.
+ * ``cost`` is None without a model call. ``variables``: its code changed existing variables, or
+ * may have. ``files`` are under the notebook's folder; ``files_left_out`` counts those not listed.
+ * ``overlay``: the sandboxed kernel writes into an overlay; ``waiting_files`` counts the files
+ * that the turn changed there, and ``waiting`` has some of their paths from the notebook's folder.
  */
 export interface TurnEnded {
   type: 'turn_ended';
@@ -691,6 +691,7 @@ export interface TurnEnded {
   variables: boolean;
   overlay: boolean;
   run_again: string[];
+  failed_again: string[];
   waiting: string[];
 }
 /**

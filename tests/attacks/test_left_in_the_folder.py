@@ -168,6 +168,9 @@ READERS = {
     ),
     "a table": Reader("data.csv", f"{SECRET},b\n1,2\n", opens_a_table),
     "the files of a folder": Reader(f"x/{SECRET}", "", lambda c: sibling_files(c, NOTEBOOK)),
+    "the names in a folder": Reader(
+        f"x/{SECRET}", "", lambda c: sibling_heads(c, NOTEBOOK, ["x/"])
+    ),
     "the files beside it": Reader(f"{SECRET}.txt", "", lambda c: sibling_files(c, NOTEBOOK)),
     "the files of a turn": Reader(f"x/{SECRET}", "", lambda c: look_around(c, NOTEBOOK)),
     "Verify's copy": Reader("data.txt", SECRET, copies_for_verify),

@@ -172,11 +172,40 @@ def test_labels_in_an_array_of_anothers_type_are_not_read() -> None:
         assert absent(raised.value, {"table": table})["there"] == [] == seen
 
 
+PLOT = "import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\nx = ax.plot([1, 2])"
+AGG = "import matplotlib\nmatplotlib.use('agg')\n"
+HOW = " Run `%matplotlib inline`, then `display(fig)`."
+PLOTS = (
+    # the code of a cell, then what the model reads of it
+    (f"{AGG}{PLOT}", f"1 plot was made and not shown: the backend is agg.{HOW}"),
+    ("ax.set_title('more')", ""),
+    ("plt.close('all')\nfor i in range(2):\n    plt.figure()\n    plt.savefig(f'{i}.png')",
+     f"2 plots were made and not shown: the backend is agg.{HOW}"),
+    ("x = plt.figure()\nplt.close()", ""),
+    ("%matplotlib inline\ndisplay(fig)", ""),
+    (PLOT, ""),
+    ("matplotlib.use('svg')\nfig, ax = plt.subplots()\nfig", ""),
+)  # fmt: skip
+
+
+async def test_a_plot_that_nothing_shows(bench: Benches, room: Room, tmp_path: Path) -> None:
+    await room.restart()
+    await room.run(f"import os\nos.chdir({str(tmp_path)!r})")
+    b = bench(*(run(source) for source, _ in PLOTS), say("Done."))
+    await b.turn(mode="auto")
+    results = b.sent_results
+    assert [reported(one) for one in results] == [[words] if words else [] for _, words in PLOTS]
+    shown = ["[image: <Figure" in one for one in results]
+    assert shown == [False, False, False, False, True, True, True]
+
+
 FORGED = (
     "5",
     "{'kind': 'key'}",
     "{'kind': 'key', 'wanted': 'a', 'there': 7}",
     "{'kind': 'key', 'wanted': 'a', 'there': ['x'] * 100_000}",
+    "None, 'unshown': [1]",
+    "None, 'unshown': [1, 'x' * 100_000]",
 )
 
 

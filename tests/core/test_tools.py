@@ -249,6 +249,27 @@ async def test_cells_run_as_they_are_after_one_decision(
     assert ("ZeroDivisionError" in result) == ("1 / 0" in ran)
 
 
+@pytest.mark.parametrize(
+    ("more", "counts", "ran", "failed"),
+    [
+        ({}, "4 cells: 2 ok, 1 failed, 1 not started.", 3, ("c4",)),
+        ({"stop_on_error": False}, "4 cells: 3 ok, 1 failed, 0 not started.", 4, ("c4",)),
+        ({"cell_ids": ["c1", "c3"]}, "2 cells: all ok.", 2, ()),
+        ({"cell_ids": ["c4"]}, "", 1, ("c4",)),
+    ],
+)
+async def test_people_read_how_many_ran_and_failed(
+    bench: Benches, room: Room, more: Any, counts: str, ran: int, failed: tuple[str, ...]
+) -> None:
+    b = bench(call("run_cells", **{"cell_ids": "all"} | more), say("Done."), book=book())
+    ended = await b.turn(mode="auto")
+    (done,) = [one for one in b.of(e.ToolDone) if not one.cell_id]
+    assert done.summary == counts
+    assert (len(ended.run_again), ended.failed_again) == (ran, failed)
+    again = bench(call("run_cells", cell_ids=["c1"]), say("Done."), book=book())
+    assert (await again.turn(mode="auto")).failed_again == ()
+
+
 async def test_in_auto_they_run_unasked_and_undo_brings_their_outputs_back(
     bench: Benches, room: Room
 ) -> None:

@@ -74,7 +74,7 @@ def _counted(root: Path, folder: str, names: list[str]) -> dict[str, int]:
 
 
 async def sibling_heads(contents: Any, notebook: str, names: Sequence[str]) -> dict[str, str]:
-    """Descriptions of tables by file name; empty if the files are not on this machine's disk."""
+    """Descriptions of tables and folders by name; empty if they are not on this machine's disk."""
     root = root_of(contents)
     if root is None:
         return {}

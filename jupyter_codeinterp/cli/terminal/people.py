@@ -59,13 +59,15 @@ def _count(cell: dict[str, object]) -> int | None:
 
 
 def without_cells(text: str, cells: Cells, *, are_all: bool = True) -> str:
-    """Replace links to cells by their text and the cell's number. ``are_all``: whether a cell that
-    ``cells`` lack is gone, unless they are none."""
+    """Replace links to cells by their text and the cell's number, unless the text has it.
+    ``are_all``: whether a cell that ``cells`` lack is gone, unless they are none."""
 
     def named(found: re.Match[str]) -> str:
         is_gone = are_all and cells and found[2] not in cells
-        name = "cell deleted" if is_gone else called(*cells.get(found[2], (0, None)))
-        return f"{found[1]} ({name})" if name else found[1]
+        place, count = cells.get(found[2], (0, None))
+        name = "cell deleted" if is_gone else called(place, count)
+        has_number = place and re.search(rf"\bcell {place}\b", found[1], re.IGNORECASE)
+        return found[1] if has_number or not name else f"{found[1]} ({name})"
 
     return _TO_CELLS.sub(named, text)
 
@@ -303,11 +305,13 @@ class Person:
         self.pause()
         names = [self._names[one] for one in event.edited if self._names.get(one)]
         edited = f"edited ({', '.join(map(visible_line, names))})" if names else "edited"
+        again = "run as they were"
+        again += f" ({len(event.failed_again)} failed)" if event.failed_again else ""
         counted = (
             (len(event.added), "added"),
             (len(event.edited), edited),
             (len(event.removed), "removed"),
-            (len(event.run_again), "run as they were"),
+            (len(event.run_again), again),
         )
         changes = ", ".join(f"{number} {word}" for number, word in counted if number)
         summary = f"Cells: {changes}." if changes else "No cells changed."

@@ -138,6 +138,7 @@ export function ended(change: Partial<TurnEnded> = {}): TurnEnded {
     edited: [],
     removed: [],
     run_again: [],
+    failed_again: [],
     failed: [],
     cleared: [],
     files: [],

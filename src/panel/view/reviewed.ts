@@ -49,6 +49,11 @@ export function ranAgain(end: TurnEnded): readonly string[] {
   return (end.run_again as string[] | undefined) ?? [];
 }
 
+/** Those of them whose last run failed. */
+export function failedAgain(end: TurnEnded): readonly string[] {
+  return (end.failed_again as string[] | undefined) ?? [];
+}
+
 export function changedBy(end: TurnEnded): readonly string[] {
   return [...end.added, ...end.edited, ...end.removed, ...ranAgain(end)];
 }

@@ -36,6 +36,7 @@ SILENT = " Runs without output are not listed: {count}."
 _LEAST = 80
 """Characters of each cell's outputs, at least."""
 _MOST_IDS = 30
+_NEVER_RAN = ("rejected", "not_run", "not_started")
 _OVER = ("rejected", "not_run", "interrupted", "not_started", "not_confirmed")
 """Statuses after which the other cells never run."""
 
@@ -73,7 +74,7 @@ class Several:
         characters, images = outputs.BUDGET, outputs.IMAGES_A_RESULT
         status: Status = "ok"
         failed: list[str] = []
-        silent = 0
+        silent = ran = 0
         for number, job in enumerate(self._jobs, 1):
             job.room = OutputRoom(max(_LEAST, characters // (len(self._jobs) - number + 1)), images)
             after = _ids(self._jobs[number:])
@@ -87,6 +88,7 @@ class Several:
             else:
                 result = joined(result, one, "")
             results[call.id] = result
+            ran += one.done.status not in _NEVER_RAN
             if one.done.status != "ok":
                 status = one.done.status
                 failed.append(job.cell_id)
@@ -99,7 +101,14 @@ class Several:
         if len(self._jobs) == 1:
             all_told, silent = "", 0
         words = all_told + (SILENT.format(count=silent) if silent else "")
-        head = turn.results.make(call, status, words, title=title, summary=all_told)
+        every, good = len(self._jobs), number - len(failed)
+        summary = Sentence("{all} cells: all ok.", all=every) if every > 1 else ""
+        if all_told and failed:
+            summary = Sentence(
+                "{all} cells: {good} ok, {failed} failed, {left} not started.",
+                **{"all": every, "good": good, "failed": ran - good, "left": every - ran},
+            )
+        head = turn.results.make(call, status, words, title=title, summary=summary)
         content = (*head.block.content, *result.block.content[1:])
         if len(self._jobs) == 1:  # The cell's own result says it all.
             content = one.block.content

@@ -554,6 +554,18 @@ describe('a card', () => {
     }
   );
 
+  it('of several cells says how many ran, failed and did not start', async () => {
+    const summary = '3 cells: 1 ok, 1 failed, 1 not started.';
+    const run = { name: 'run_cells', title: '', call_id: 'several' };
+    const failed = { ...run, status: 'error', summary } as const;
+    const begun: Event = { type: 'tool_started', ...run };
+    await panel(started, begun, done({ ...failed, cell_id: 'cell1' }));
+    expect(document.body.textContent).not.toContain(summary);
+    cleanup();
+    await panel(started, begun, done({ ...failed, cell_id: '' }));
+    screen.getByText(summary);
+  });
+
   it('that the person has stopped is called so, no other', async () => {
     const stopped = ended({ stop_reason: 'cancelled' });
     await panel(started, opened, done({ status: 'interrupted' }), stopped);

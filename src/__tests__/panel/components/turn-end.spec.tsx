@@ -163,7 +163,12 @@ describe('what a turn changed', () => {
     [{ added: ['new'] }, '1 added:'],
     [{ edited: ['cell1'] }, '1 edited:'],
     [{ removed: ['gone'] }, '1 removed:'],
-    [{ added: ['new'], removed: ['gone'] }, '1 added, 1 removed:']
+    [{ added: ['new'], removed: ['gone'] }, '1 added, 1 removed:'],
+    [{ run_again: ['cell1', 'new'] }, '2 run unchanged:'],
+    [
+      { run_again: ['cell1', 'new'], failed_again: ['new'] },
+      '2 run unchanged, 1 of them failed:'
+    ]
   ])('of what is none nothing is said: %j', async (of, said) => {
     await panel(CHANGES, started, ended(of));
     expect(count()).toBe(said);

@@ -26,6 +26,10 @@ const Observations = lazy(
  * that could not be made.
  */
 function tellsWhy(card: ICardItem): boolean {
+  if (card.status === 'error') {
+    // Several cells: how many ran, failed and did not start.
+    return card.tool === 'run_cells' && !card.cellId;
+  }
   return card.status === 'interrupted'
     ? card.elapsed === 0
     : card.status === 'not_started'

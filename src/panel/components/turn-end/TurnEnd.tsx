@@ -2,7 +2,7 @@
 import { PathExt } from '@jupyterlab/coreutils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
-import { changedBy, ranAgain } from '../../view/reviewed';
+import { changedBy, failedAgain, ranAgain } from '../../view/reviewed';
 import { type IEndItem, kernelDied } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
@@ -136,12 +136,14 @@ function counted(item: IEndItem, trans: TranslationBundle): string {
     end.removed,
     ranAgain(end)
   ].map(count);
+  const failed = count(failedAgain(end));
   const undone = changedBy(end).length - added - edited - removed - again;
   const parts = [
     added && trans.__('%1 added', added),
     edited && trans.__('%1 edited', edited),
     removed && trans.__('%1 removed', removed),
     again && trans.__('%1 run unchanged', again),
+    failed && trans.__('%1 of them failed', failed),
     undone && trans.__('%1 undone', undone)
   ];
   return `${parts.filter(part => part).join(', ')}:`;
