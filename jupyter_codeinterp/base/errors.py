@@ -21,7 +21,7 @@ from .sentences import Sentence, as_it_is
 
 class CodeInterpError(Exception):
     def __init__(self, code: str, template: str, /, **arguments: object) -> None:
-        """A ``template`` that is a sentence already has its arguments."""
+        """``template`` may also be a ``Sentence``, without further arguments."""
         self.code = code
         has_all = isinstance(template, Sentence) and not arguments
         self.message = as_it_is(template) if has_all else Sentence(template, **arguments)

@@ -16,7 +16,7 @@ T = TypeVar("T")
 INLINE = 20_000
 """Characters that are processed at once: less than 5 ms."""
 DEADLINE = 10.0
-"""Seconds. A thread that takes longer is left to itself."""
+"""Seconds. After that, the thread's result is ignored."""
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +29,6 @@ async def off_loop(work: Callable[[], T], size: int, otherwise: Callable[[], T])
             return work()
         return await asyncio.wait_for(asyncio.to_thread(work), DEADLINE)
     except Exception as error:
-        # Python's own time-out is one as well.
+        # Also after a time-out.
         log.warning("Could not process a text: %s", type(error).__name__, exc_info=True)
         return otherwise()

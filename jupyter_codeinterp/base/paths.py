@@ -36,7 +36,7 @@ def root_name(contents: Any) -> str | None:
 
 
 def normalize(path: str) -> str:
-    """The canonical form of a path. Nothing leads above the root."""
+    """The canonical form of a path, which never leads above the root."""
     return posixpath.normpath(f"/{path}").strip("/")
 
 

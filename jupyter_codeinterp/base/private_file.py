@@ -21,9 +21,9 @@ except ImportError:  # Windows
 
 T = TypeVar("T", bound=msgspec.Struct)
 PATIENT = 2.0
-"""Seconds that a change waits for another program's; each takes milliseconds."""
+"""Seconds to wait while another program changes the file; a change takes milliseconds."""
 ON_LOOP = 0.1
-"""The same on an event loop, which the wait blocks for kernels, windows and models."""
+"""The same on an event loop: shorter, because the wait blocks kernels, windows and models."""
 LOCKED = "another program is changing it; try again"
 
 
@@ -31,7 +31,7 @@ class PrivateFile(Generic[T]):
     """Reads the file again when another program has changed it.
 
     ``empty``: the content of a missing file. ``what``: the file's purpose, for error messages.
-    ``wait``: seconds that a change waits for another program's."""
+    ``wait``: seconds to wait while another program changes it."""
 
     def __init__(self, path: Path, empty: T, what: str, wait: float = ON_LOOP) -> None:
         self._path = path

@@ -1,5 +1,5 @@
-"""Sentences for people. English goes to the terminal, the log and the model; a page gets its own
-language, at any time later."""
+"""Sentences for people. The terminal, the log and the model get English; a page gets its own
+language, also from the journal later."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ class _Named(Formatter):
 
 
 def filled(template: str, arguments: Mapping[str, Any]) -> str:
-    """The sentence. Only a field's exact name stands for its argument, so ``{name.attribute}``
-    raises KeyError; what an argument contains is not filled."""
+    """The template with its arguments filled in. ``{name.attribute}`` raises KeyError. Braces in an
+    argument stay as they are."""
     return _Named().vformat(template, (), arguments).strip() if arguments else template
 
 
 class Sentence(str):
-    """A sentence in English, which remembers its ``template``, which translators know, and its
-    ``arguments``, which may be sentences, too."""
+    """A sentence in English that remembers its ``template``, for translation, and its
+    ``arguments``, some of which may be sentences, too."""
 
     template: str
     arguments: dict[str, Any]
@@ -37,7 +37,7 @@ class Sentence(str):
         return made
 
     def changed(self, change: Callable[[str], str]) -> Sentence:
-        """With its arguments changed, or all of it if it is not ours."""
+        """Apply ``change`` to the arguments; to the whole text if it has no template."""
         if not self.template:
             return as_it_is(change(str(self)))
         changed = {
@@ -49,7 +49,7 @@ class Sentence(str):
 
 
 def together(*parts: str, between: str = " ") -> Sentence:
-    """One text of these parts, without the empty ones."""
+    """Join the parts that are not empty."""
     said = [part for part in parts if part]
     if len(said) == 1:
         return as_it_is(said[0])
@@ -58,8 +58,8 @@ def together(*parts: str, between: str = " ") -> Sentence:
 
 
 def as_it_is(text: str) -> Sentence:
-    """Words of a person, a model or another program, which nobody translates. A sentence stays
-    one."""
+    """Text of a person, a model or another program, which is not translated. A ``Sentence`` is
+    returned unchanged."""
     if isinstance(text, Sentence):
         return text
     made = str.__new__(Sentence, text)

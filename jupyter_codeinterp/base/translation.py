@@ -1,5 +1,5 @@
-"""Sentences in the language of JupyterLab's page, by the catalogue of a language pack. Without
-JupyterLab nothing is loaded."""
+"""Translates sentences into the language of JupyterLab's page, with a language pack's catalogue.
+Without JupyterLab it loads nothing."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ LAB = "jupyterlab_server.translation_utils"
 
 
 def load_catalogue() -> None:
-    """Read it in a thread: Python keeps what it read for ``translator``, whose own bundles only
-    the event loop may change."""
+    """Read the catalogue; call this in a thread. Python's gettext caches it for ``translator``,
+    whose own bundles only the event loop may change."""
     lab: Any = sys.modules.get(LAB)
     if lab is not None:
         lab.TranslationBundle(DOMAIN, lab.translator._LOCALE)
@@ -24,7 +24,7 @@ def translated(value: object) -> str:
     """A sentence in the page's language. Also an ``enc_hook`` of msgspec."""
     english, lab = in_english(value), sys.modules.get(LAB)
     if lab is None or not isinstance(value, Sentence) or not value.template:
-        return english  # gettext("") is the catalogue's head.
+        return english  # gettext("") returns the catalogue's header.
     return _translated(lab, value)
 
 
@@ -36,5 +36,5 @@ def _translated(lab: Any, sentence: Sentence) -> str:
     words: str = lab.translator.load(DOMAIN).gettext(sentence.template)
     try:
         return filled(words, arguments)
-    except (LookupError, TypeError, ValueError):  # The catalogue names other fields.
+    except (LookupError, TypeError, ValueError):  # The translation names unknown fields.
         return filled(sentence.template, arguments)

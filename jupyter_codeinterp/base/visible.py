@@ -11,7 +11,7 @@ import re
 import unicodedata
 
 _JOINERS = "\u200c\u200d"
-"""Joiners of letters and emoji; in prose they hide nothing."""
+"""Characters that join letters or emoji; harmless in prose."""
 _MARKS = re.compile(r"[^\w\s]{32,}")
 
 
@@ -76,7 +76,7 @@ def _visible(char: str) -> str:
 
 
 def has_heaped_marks(line: str) -> bool:
-    """Whether many combining marks follow each other, which Python sorts in quadratic time."""
+    """Whether the text has long runs of combining marks, which Python sorts in quadratic time."""
     return not line.isascii() and any(
         any(map(unicodedata.combining, run)) for run in _MARKS.findall(line)
     )

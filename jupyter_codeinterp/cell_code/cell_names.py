@@ -17,7 +17,7 @@ from .parsing import base, may_bring_any, parse
 PARSED = 10_000
 """Characters of a cell, parsed in at most about 30 ms. A longer cell has no names."""
 BRING_ANY = frozenset(("exec", "globals", "get_ipython"))
-"""Functions with which code may define any name."""
+"""Functions that may define any name."""
 
 _LISTS = ("append", "extend", "insert", "remove", "sort", "reverse", "appendleft", "extendleft")
 _CHANGE = frozenset((*_LISTS, "update", "add", "discard", "clear", "fill"))

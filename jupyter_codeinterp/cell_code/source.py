@@ -128,7 +128,7 @@ def dotted(node: ast.AST) -> str:
 
 
 class MethodCall(ast.Call):
-    """For type checkers: a call of an attribute, as ``df.sum()``."""
+    """A call of a method, such as ``df.sum()``; only a type."""
 
     func: ast.Attribute
 

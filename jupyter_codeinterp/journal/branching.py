@@ -1,8 +1,7 @@
-"""A branch of a conversation: the history that it takes over, and its branch points. Pure.
-
-It begins before one of the person's messages and takes over the events and ops up to there, with
-two exceptions: later undos of earlier turns apply in every branch, and each conversation counts
-only its own costs.
+"""A branch of a conversation: the history that it takes over, and its branch points. Pure. A branch
+begins before one of the person's messages. It takes over the events and ops up to there, with two
+exceptions: later undos of earlier turns apply in every branch, and each conversation counts only
+its own costs.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ Pictures = Mapping[str, Sequence[str]]
 LOOKS = ("read_notebook", "read_output", "read_skill", "inspect_variables")
 """Tools whose result is for the model alone."""
 _IMAGES = re.compile(r"^\[image(?:: [^\]\n]{1,110})?\](?:\n|\Z)", re.MULTILINE)
-"""Lines that stand for pictures."""
+"""Lines in place of pictures."""
 
 
 def markdown(info: SessionInfo, events: Iterable[Event], pictures: Pictures = {}) -> str:  # noqa: B006
@@ -40,7 +40,7 @@ def markdown(info: SessionInfo, events: Iterable[Event], pictures: Pictures = {}
 
 
 def _cost(events: Iterable[Event]) -> list[str]:
-    """The conversation's cost in words; [] if no model was asked."""
+    """A line with the conversation's cost; [] without a model call."""
     used = [event for event in events if isinstance(event, UsageChanged)]
     cost = str(Cost(used[-1].cost, used[-1].local)) if used else ""
     return [cost.removeprefix("cost ")] if cost else []

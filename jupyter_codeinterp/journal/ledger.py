@@ -254,8 +254,8 @@ class Ledger:
         }
 
     def stands(self, turn: int, cell_id: str, ids: Sequence[str]) -> bool:
-        """Whether a cell that the turn, its undo or its redo moved still has the same cells above
-        it. ``ids``: all cells in order. Ignores cells added or deleted since."""
+        """Whether a cell is still where the turn, its undo or its redo moved it: below the same
+        cells. ``ids``: all cells in order. Ignores cells added or deleted since."""
         order: tuple[str, ...] = ()
         for stored in self._ops:
             op, told = stored.op, stored.receipt.after if stored.receipt is not None else ()

@@ -207,7 +207,7 @@ _FOR_MODEL = re.compile(
     r"(?<=\[)not shown to you: |(?<=\[image) not shown: [^\]\n]{1,200}(?=\])|"
     r"; read_output\([^)\n]{1,60}\) reads on, of [\d,]{1,20} kept"
 )
-"""Words of ``model_view/outputs.py`` that are for the model alone."""
+"""Words of ``view/outputs.py`` that are for the model alone."""
 
 
 def for_people(done: ToolDone) -> str:

@@ -1,1 +1,2 @@
-"""Implementations of the ``Document`` port: open in a browser, a shared room, a file, memory."""
+"""Implementations of the ``NotebookDocument`` port: open in a browser, a shared room, a file,
+memory."""

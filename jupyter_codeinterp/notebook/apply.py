@@ -185,7 +185,7 @@ def _finish_run(notebook: Notebook, index: int, op: FinishRun) -> tuple[Notebook
     if run_id_of(cell) != op.run_id or cell["cell_type"] != "code":
         return notebook, Receipt("done")
     if op.cut_off and cell["execution_count"] is not None:
-        return notebook, Receipt("done")  # Ended, or run since by the person.
+        return notebook, Receipt("done")  # The run ended, or the person ran the cell since.
     if op.cut_off and not op.outputs and op.execution_count is None:
         # Outputs and trust stay, because the origin of the file's outputs is unknown. Replacing the
         # cell with an equal one removes a shared [*].

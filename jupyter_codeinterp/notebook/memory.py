@@ -1,4 +1,4 @@
-"""The notebook of ``%%ai``, in memory: a kernel does not know the file of its notebook."""
+"""The notebook of ``%%ai``, in memory, because a kernel does not know its notebook's file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .apply import apply
 
 
 class MemoryDocument:
-    """Implements the ``Document`` port. Applies ops at once, in order."""
+    """Implements the ``NotebookDocument`` port. Applies ops at once, in order."""
 
     def __init__(self, store: SessionStore, session_id: str, name: str) -> None:
         self.path = name

@@ -22,7 +22,7 @@ from typing import BinaryIO
 from ..sandbox.shared import trees
 
 MOST, SECONDS = 20, 0.5
-"""Files, as many folders, and the time for all of them."""
+"""Maximum number of files, and of folders; seconds for all of them."""
 READ = 1_000_000
 """Bytes of a text file."""
 READ_OF_DATABASE = 50_000_000
@@ -30,7 +30,7 @@ READ_OF_DATABASE = 50_000_000
 _PAGE_SIZE, _COUNT = slice(16, 18), slice(28, 32)
 """Bytes of an SQLite file's header: the size of a page (1 for 65,536), and the number of pages."""
 COLUMNS, LONGEST = 30, 60
-"""Names, and characters of one."""
+"""Maximum number of names, and of characters of each."""
 TEXTS = (".csv", ".tsv")
 DATABASES = (".db", ".db3", ".sqlite", ".sqlite3")
 MOST_TABLES = 20

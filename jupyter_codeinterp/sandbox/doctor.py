@@ -56,7 +56,7 @@ def _wrong_machine() -> str:
 
 
 def totals() -> str:
-    """A sentence: whether limits hold for all processes of a sandbox together. Tries it."""
+    """Whether limits hold for all processes of a sandbox together, as a sentence. Tries it."""
     if groups.work():
         return "The limits of memory and processes hold for a whole sandbox, by control groups."
     return (
@@ -66,19 +66,19 @@ def totals() -> str:
 
 
 def written() -> str:
-    """A sentence: whether the limit of bytes written also holds without an overlay."""
+    """Whether the limit of bytes written also holds without an overlay, as a sentence."""
     from .walls import disk  # imports modules that only Linux has
 
     if disk.counts():
-        return "The limit of bytes written holds for a whole sandbox, looked at from outside."
+        return "The limit of bytes written holds for a whole sandbox, measured from outside."
     return (
-        "This Linux does not count what a program writes (CONFIG_TASK_IO_ACCOUNTING). The limit of "
-        "bytes written holds for an overlay alone."
+        "This Linux does not count what a program writes (CONFIG_TASK_IO_ACCOUNTING). "
+        "The limit of bytes written holds only for an overlay."
     )
 
 
 def overlays(root: Path) -> str:
-    """A sentence: whether overlays with layers in this folder can be mounted. Tries it."""
+    """Whether overlays with layers in this folder can be mounted, as a sentence. Tries it."""
     from .overlay import layer  # imports modules that only Linux has
 
     missing = layer.problem(root)

@@ -37,8 +37,9 @@ def _provisioner(metadata: object) -> object:
 
 def install(source: str, name: str, *, user: bool, overlay: bool = False) -> tuple[str, str]:
     """Make a sandboxed kernelspec of ``source``, which must be a Python one. ``user``: in the
-    user's data folder instead of this environment's. ``overlay``: its files wait outside of the
-    notebook's folder. Returns its folder and display name. Raises NoSuchKernel or ValueError."""
+    user's data folder instead of this environment's. ``overlay``: the kernel's files wait outside
+    the notebook's folder. Returns the kernelspec's folder and display name. Raises NoSuchKernel or
+    ValueError."""
     specs = KernelSpecManager()
     spec = specs.get_kernel_spec(source)
     if spec.language.lower() != "python":

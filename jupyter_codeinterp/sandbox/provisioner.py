@@ -54,11 +54,11 @@ class SandboxProvisioner(LocalProvisioner):
     readable = List(Unicode(), config=True, help="Further folders that the kernel may read.")
     allow = List(Unicode(), config=True, help="What it may connect to: each a host:port, or pypi.")
     credentials = Dict(config=True, help="By host:port, a header that its proxy adds.")
-    overlay = Bool(False, config=True, help="Keep what it writes out of the notebook's folder.")
+    overlay = Bool(False, config=True, help="Keep its files outside the notebook's folder.")
     overlay_folder = Unicode(
-        "", config=True, help="Where that waits; by default in Jupyter's data."
+        "", config=True, help="The folder for its files then; by default in Jupyter's data."
     )
-    variables = List(Unicode(), config=True, help="Further environment variables that it gets.")
+    variables = List(Unicode(), config=True, help="Further environment variables for it.")
     entries = Integer(folders.ENTRIES, config=True, help="Files searched for read-only folders.")
     scratch = Integer(GIB, config=True, help="Bytes of HOME, of /tmp and of /dev/shm, each.")
     memory = Integer(0, config=True, help="Bytes of memory; 0 for no limit.")
@@ -74,7 +74,7 @@ class SandboxProvisioner(LocalProvisioner):
     written: Written | None = None
     """The files that the kernel wrote; None without an overlay."""
     why_ended = ""
-    """Why the last process ended by itself; "" if unknown, or if somebody ended it."""
+    """Why the last process ended by itself; "" if unknown, or if it was told to end."""
     _sandbox: SandboxProcess | None = None
     _guard: DiskGuard | None = None
     _asked = False
@@ -108,7 +108,7 @@ class SandboxProvisioner(LocalProvisioner):
             self._sandbox = await self._started(cmd, environment, cwd, place)
         except BaseException:
             self._remove_place()
-            # After its thread, and not on the event loop: it reads and removes files.
+            # In the launcher's thread, after its work: this reads and removes files.
             LAUNCHER.submit(self._leave_layer)
             raise
         self._guard = self._guarded(self._sandbox)
@@ -207,7 +207,7 @@ class SandboxProvisioner(LocalProvisioner):
             self.written = None
 
     def _way(self, place: SandboxPlace) -> gate.Gate | None:
-        """The gate to the allowed hosts; None if there are none."""
+        """The gate to the allowed hosts; None without any."""
         if not self._reaches_hosts:
             return None
         try:

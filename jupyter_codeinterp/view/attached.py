@@ -24,7 +24,7 @@ NAMES: Mapping[str, str] = {PNG: "PNG", JPEG: "JPEG", GIF: "GIF", WEBP: "WebP", 
 ENCRYPTED = Sentence("it is password-protected")
 
 _NEAR_THE_END = 2_048
-"""Last bytes of a PDF in which its end marker must be: some programs write more behind it."""
+"""Last bytes of a PDF, which must contain its end marker: some programs write more after it."""
 _ENCRYPTED = re.compile(rb"/Encrypt\s{1,20}\d{1,10}\s{1,20}\d{1,5}\s{1,20}R")
 
 MOST_OF_IMAGE = 3_750_000
@@ -36,10 +36,10 @@ MOST_OF_ALL = 9_000_000
 """Bytes of all files in a conversation: Bedrock accepts requests of 20 MB, as base64."""
 IMAGES_A_MESSAGE = 10
 IMAGES_A_CONVERSATION = IMAGES_A_REQUEST - IMAGES_A_RESULT
-"""Images from the person's files; the rest of a request's images is for results."""
+"""Images from the person's files. A request's other images are for results."""
 
 _CLAIMS = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf")
-"""Endings of file names that a person expects to be shown."""
+"""Name endings of files that a person expects the model to see."""
 BY_CODE = "open it with code"
 
 ShownFile = Union[Image, Document]

@@ -73,8 +73,8 @@ class KnownCell(msgspec.Struct, frozen=True):
 
 
 class LateText(msgspec.Struct):
-    """The text of a cell's outputs after its run ended: what the model knows, and the current one
-    (``told``: which it knows as well)."""
+    """The text of a cell's outputs after its run ended: the text that the model ``known``, and the
+    text ``now``. ``told``: the model knows that as well."""
 
     run_id: str
     known: str
@@ -95,7 +95,7 @@ class ContextState(msgspec.Struct):
 
 
 class _Now(msgspec.Struct):
-    """What is there when it is described. ``variables``: a line each, by name."""
+    """The notebook and its kernel, as they are described. ``variables``: a line each, by name."""
 
     snapshot: Snapshot
     files: dict[str, int]
@@ -424,11 +424,12 @@ def _status(cell: CellView) -> str:
 
 
 def _moved(old: Sequence[str], new: Sequence[str]) -> list[str]:
-    """The fewest cells whose move explains the new order: those off the longest rise."""
+    """The fewest cells whose move explains the new order: those outside its longest increasing
+    subsequence."""
     place = {cell_id: index for index, cell_id in enumerate(old)}
     common = [cell_id for cell_id in new if cell_id in place]
-    ends: list[int] = []  # last place of the best rise of each length
-    at: list[int] = []  # which cell that is, as an index of ``common``
+    ends: list[int] = []  # last place of the best subsequence of each length
+    at: list[int] = []  # its cell, as an index of ``common``
     before: list[int] = []
     for index, cell_id in enumerate(common):
         length = bisect.bisect_left(ends, place[cell_id])
@@ -455,7 +456,7 @@ def _still_whole(cell: CellView, before: dict[str, KnownCell]) -> bool:
 
 
 def _mark(outputs: Iterable[Output]) -> str:
-    """Equal for equal outputs, whatever the execution count."""
+    """A digest of the outputs, without their execution counts."""
     lasting = [
         {k: v for k, v in output.items() if k not in ("execution_count", "transient")}
         for output in outputs

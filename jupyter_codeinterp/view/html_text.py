@@ -18,7 +18,7 @@ _BREAKS = re.compile(
     "header|li|main|nav|[ou]l|p|pre|section|summary|table|tbody|tfoot|thead|tr"
 )
 _SILENT = frozenset(("audio", "canvas", "head", "noscript", "svg", "template", "title", "video"))
-"""What a page shows in place of these, or within them, is not text for a reader."""
+"""Elements whose content is left out, because it is no text for a reader."""
 _RAW = {
     name: re.compile(f"</{name}(?![a-z])", re.IGNORECASE)
     for name in ("script", "style", "title", "textarea", "iframe", "noframes", "xmp")

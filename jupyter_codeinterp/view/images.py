@@ -21,13 +21,13 @@ NOT_WHOLE = Sentence("it is damaged or incomplete")
 
 MAX_BYTES = 1_000_000
 MAX_EDGE = 8_000
-"""Pixels. The API refuses longer edges, and scales down long ones itself. Its smaller limit for
-many images begins above ``IMAGES_A_REQUEST``."""
+"""Pixels. The API refuses longer edges, and scales down long ones itself. Above
+``IMAGES_A_REQUEST`` images its limit is smaller."""
 
 _MOST_ENCODED = 20_000_000
 """Characters of base64 that are read: more than any stored output has."""
 _MOST_PARTS = 10_000
-"""Chunks or segments of a PNG or JPEG. Those of 8 kB make 80 MB."""
+"""Chunks or segments of a PNG or JPEG; with 8 kB each, 80 MB."""
 _MOST_BLOCKS = 50_000
 """Blocks of a GIF, chunks of a WebP."""
 _PNG = b"\x89PNG\r\n\x1a\n"
@@ -144,7 +144,7 @@ def _gif_size(data: bytes) -> tuple[int, int] | str:
 
 
 def _colours(flags: int) -> int:
-    """Bytes of a table of colours."""
+    """The size of a GIF's color table, in bytes."""
     return 3 << ((flags & 7) + 1) if flags & 0x80 else 0
 
 

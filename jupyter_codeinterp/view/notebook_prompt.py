@@ -1,6 +1,6 @@
 """Notebook, files and variables as bounded, tagged text for the model.
 
-The tags mark where untrusted text ends; ``untrusted.py`` keeps that text from forging one. Keys are
+Tags enclose untrusted text; ``untrusted.py`` keeps it from forging one. Keys are
 removed before a text is cut.
 """
 
@@ -39,7 +39,7 @@ _PACKAGES = 600
 _HEAD, _HEADS = 400, 2_500
 """Characters of the description of a table in a file or of a folder, and of all of them."""
 _NAME = 210
-"""Characters of a variable's name with a column's name."""
+"""Characters of the names of a variable and a column together."""
 
 _READ = 20_000
 """Characters searched for the first line that is not blank."""

@@ -34,11 +34,11 @@ IMAGES_A_RESULT = 3
 
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _BARE = re.compile(r"<[\w.]+(?: object)?(?: at 0x[0-9a-fA-F]+)?>")
-"""A text/plain without content: `<IPython.core.display.HTML object>`."""
+"""A text/plain without information: `<IPython.core.display.HTML object>`."""
 _DRAWN = re.compile(r"<((?:Figure|PIL\.[\w.]+) [^<>\n]{1,200})>|<VegaLite [^<]*", re.DOTALL)
 """The text/plain of a picture."""
 _PROGRESS = re.compile(r"\[[\d:]+(?:<|, )[?\d]")
-"""In the text/plain of a progress bar of tqdm, which is that of its start."""
+"""In the text/plain of a tqdm progress bar, which shows only its start."""
 _DATA_URL = re.compile(r"data:image/(?:png|jpeg);base64,([A-Za-z0-9+/=\\\s]{64,})")
 _NOT_SHOWN = "[not shown to you: {}]"
 _KINDS = (
@@ -52,7 +52,7 @@ _WIDGETS = {
     **{"FigureWidget": "Plotly chart", "Image": "picture", "Video": "video", "Audio": "audio"},
     **{"JupyterChart": "Altair chart"},
 }
-"""What widgets show whose text/plain is only data, by type."""
+"""By type of widget: what it shows, where its text/plain is only data."""
 _ELEMENTS = (
     *(("<video", "video"), ("<audio", "audio"), ("<svg", "SVG"), ("<iframe", "embedded page")),
     *(("<canvas", "drawing"), ("<img", "picture")),

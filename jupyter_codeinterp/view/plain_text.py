@@ -52,14 +52,13 @@ def _overwritten(line: str) -> str:
 def _settle(text: str) -> str:
     """Play carriage returns, backspaces, cursor-up and erase-line; drop other escapes.
 
-    A short escape can erase or extend a long line. Text that does so too often is not played, and
-    keeps its moves.
+    A short escape can erase or extend a long line. Text with too many of these keeps its escapes.
     """
-    rows: list[list[str]] = []  # above the cursor
-    below: list[list[str]] = []  # under it, after a cursor-up; the nearest last
+    rows: list[list[str]] = []  # lines above the cursor
+    below: list[list[str]] = []  # lines below it, after a cursor-up; the nearest last
     line: list[str] = []
     column = 0
-    patience = 10_000 + 4 * len(text)  # cells of a line that may be blanked
+    patience = 10_000 + 4 * len(text)  # characters that may be erased or padded
     for match in _TOKEN.finditer(text):
         token = match.group()
         if token == "\n":

@@ -1,4 +1,4 @@
-"""Describes what a message references: variables, columns, cells, files, the last error.
+"""Describes the references of a message: variables, columns, cells, files, the last error.
 
 The text is untrusted: inert, without keys, bounded, and between the delimiters.
 """

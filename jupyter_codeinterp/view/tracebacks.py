@@ -70,7 +70,7 @@ def whole(error: Output) -> str:
 
 
 def _without_gaps(text: str) -> str:
-    """Without IPython's blanks before `Traceback (most recent call last)`."""
+    """Remove IPython's blanks before `Traceback (most recent call last)`."""
     before, *others = text.split(_BEGINNING)
     parts = [before]
     for other in others:

@@ -28,7 +28,7 @@ _LESS_THAN = (
     "<\uff1c\ufe64\u2039\u3008\u2329\u27e8\u276e\u2770\u02c2\u1438\u16b2\u227a\u226e\u00ab\u226a"
     "\U0001d236\U000e003c"
 )
-# Characters without ink, marks that go on top of others, and controls.
+# Characters without ink, combining marks, and controls.
 _NO_INK = (
     "\x00-\x08\x0e-\x1f\x7f-\x9f\u00ad\u0300-\u036f\u0600-\u0605\u061c\u06dd\u070f\u08e2\u115f"
     "\u1160\u17b4\u17b5\u180b-\u180f\u1ab0-\u1aff\u1dc0-\u1dff\u200b-\u200f\u202a-\u202e"

@@ -32,7 +32,7 @@ class _Frame(msgspec.Struct, frozen=True, tag_field="type"):
 
 
 class _Command(_Frame, frozen=True, kw_only=True):
-    """The reply has the command's ``id``. There is none to 0."""
+    """The reply has the same ``id``; 0 asks for no reply."""
 
     id: int = 0
 
@@ -301,7 +301,7 @@ class DraftRun(_AboutNotebook, frozen=True, tag="draft_run"):
 
 
 class BegunRun(msgspec.Struct, frozen=True):
-    """A run of the person's that the kernel has begun, with its execution count."""
+    """A run by the person that the kernel has begun, with its execution count."""
 
     cell_id: str
     number: int
@@ -340,8 +340,8 @@ SessionCommand = Union[
     RemoveCell,
     SilenceFinding,
 ]
-"""To a conversation, from any front. How each is carried out: ``COMMANDS`` of
-``session/service.py``."""
+"""A command to a conversation, from any front; ``COMMANDS`` of ``session/service.py`` carries it
+out."""
 Command = Union[
     SessionCommand,
     Subscribe,
@@ -431,7 +431,7 @@ class SessionChanged(_Frame, frozen=True, tag="session"):
     waiting: bool = False
     """Whether it waits for a decision or an answer."""
     worked: tuple[str, ...] = ()
-    """Cells that the agent inserted or ran, the latest last; at most 20."""
+    """At most 20 cells that the agent inserted or ran, the latest last."""
     stop_reason: str = ""
     """From the latest ``TurnEnded``; "" before that."""
 

@@ -604,6 +604,6 @@ def event_json(event: Event) -> bytes:
 
 def with_strings(data: bytes, words: Callable[[object], str] = in_english) -> bytes:
     """The JSON of an event for a client, where each sentence is a string by ``words``."""
-    if b'{"template":' not in data:  # Quotes within strings are escaped.
+    if b'{"template":' not in data:  # A match is no part of a string, which escapes quotes.
         return data
     return msgspec.json.encode(read_event(data), enc_hook=words)

@@ -104,7 +104,7 @@ ASSUMED_WINDOW = 128_000
 exceeds it only continues with a summary."""
 
 TAKEN = ("image/png", "image/jpeg")
-"""Media types that every wire carries."""
+"""Media types that every model API accepts."""
 
 Prices = tuple[float, float, float, float]
 """US dollars per million tokens: input, output, cache write, cache read."""
@@ -124,7 +124,7 @@ class ModelInfo(msgspec.Struct, frozen=True):
     prices_seen     the day (as 2026-11-23) of the vendor's price list; "" for other sources
     local           it runs on this machine at no cost
     images, tools   whether it takes images, and calls tools
-    takes           media types of files that its wire carries; images only if it takes them
+    takes           media types of files that its API accepts; images only if the model does
     """
 
     id: str
@@ -229,9 +229,9 @@ class ExecutionDone(msgspec.Struct, frozen=True):
     timeout and interrupted (by us); dead (the kernel died or restarted; the last output says so as
     an ``error``). ``note`` names dropped output, a lost idle message or a restart. ``next_inputs``
     are ``set_next_input`` payloads, ``pages`` texts for a pager, ``elapsed`` seconds from sending
-    to the end. ``report`` is the kernel's report on the run, untrusted: see
-    ``cells/reported.py``. ``captured``: outputs of output widgets (``ipywidgets.Output``)
-    that this run has changed; the cell does not have them. ``observed``: observations of a sandbox.
+    to the end. ``report`` is the kernel's report on the run, untrusted: see ``run/reported.py``.
+    ``captured``: outputs of output widgets (``ipywidgets.Output``) that this run has changed; the
+    cell does not have them. ``observed``: observations of a sandbox.
     """
 
     status: Literal["ok", "error", "timeout", "interrupted", "dead"]

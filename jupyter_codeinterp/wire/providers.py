@@ -83,9 +83,9 @@ class Provider:
     """Environment variables that may hold its key. Their values are removed from all text that
     is shown, stored or sent to a model."""
     secrets: Callable[[], Iterable[str]] = _nothing
-    """Other values of the environment to remove."""
+    """Other secret values of the environment, removed in the same way."""
     secret_variables: tuple[str, ...] = ()
-    """Variables with other secrets than keys, removed from texts like these."""
+    """Variables that hold other secrets than keys, removed in the same way."""
     url: str = ""
     """The address of its public service, which needs a key."""
     other_url: Callable[[], str] = str

@@ -1,4 +1,4 @@
-"""The journal's interface: what a session uses of it, and all of it.
+"""Interfaces of the journal: the part that a session uses, and the whole.
 
 Every method is one transaction and raises StoreError on failure. Synchronous on purpose: an
 append takes 0.1 ms (SQLite, WAL). On a network drive a thread makes the appends; the error of one
@@ -20,7 +20,7 @@ from .ops import Op, Output, Receipt
 
 class StoredOp(msgspec.Struct, frozen=True):
     """``turn`` is 0 outside a turn, and -N for an undo or redo of turn N. ``outputs`` is the
-    digest of the outputs that a light op lacks (``history/outputs.py``)."""
+    digest of the outputs that a light op lacks (``journal/ledger.py``)."""
 
     seq: int
     turn: int

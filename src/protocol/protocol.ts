@@ -484,7 +484,7 @@ export interface CodeCells {
   id?: number;
 }
 /**
- * A run of the person's that the kernel has begun, with its execution count.
+ * A run by the person that the kernel has begun, with its execution count.
  */
 export interface BegunRun {
   cell_id: string;

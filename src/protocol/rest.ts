@@ -151,7 +151,7 @@ export interface ILocalServer {
  * prices_seen     the day (as 2026-11-23) of the vendor's price list; "" for other sources
  * local           it runs on this machine at no cost
  * images, tools   whether it takes images, and calls tools
- * takes           media types of files that its wire carries; images only if it takes them
+ * takes           media types of files that its API accepts; images only if the model does
  */
 export interface IModelInfo {
   readonly id: string;

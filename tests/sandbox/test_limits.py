@@ -163,7 +163,7 @@ async def test_code_that_goes_on_writing_ends_with_its_kernel(
     ):
         _, done = await run(kernel, f"{ignores}\n{MANY_SMALL}")
         assert done.status == "dead"
-        assert "stopped it at 20 MB written. It went on" in done.note
+        assert "stopped it at 20 MB written. It ignored" in done.note
 
 
 PROCESSES = """

@@ -120,7 +120,7 @@ _SYSTEM_FAULTS = {
 
 
 class OpenedJournal(NamedTuple):
-    """``notice``: what had to be done to the file, or "". ``fault``: why ``db`` is read-only; it
+    """``notice``: how the file was repaired, or "". ``fault``: why ``db`` is read-only; it
     then holds what can be read."""
 
     db: sqlite3.Connection
@@ -202,7 +202,8 @@ def journal_mode(db: sqlite3.Connection, path: Path) -> str:
 
 def _kind_of_file_system(folder: Path) -> int:
     """Linux's number for the file system; 0 on other systems."""
-    about = ctypes.create_string_buffer(512)  # The C structure has 120 bytes; the kind is first.
+    # The C structure ``statfs`` has 120 bytes; the number is its first field.
+    about = ctypes.create_string_buffer(512)
     if sys.platform != "linux" or ctypes.CDLL(None).statfs(bytes(folder), about) != 0:
         return 0
     return ctypes.c_long.from_buffer(about).value & 0xFFFFFFFF

@@ -116,8 +116,8 @@ class JournalFile:
             self._notify(notice)
 
     def _names(self, notebook: str) -> tuple[str, str]:
-        """How the tables may name a notebook: the whole path, as it is written, or the relative
-        one."""
+        """The names of a notebook in the tables: its whole path, which is written now, and the
+        relative one."""
         return self._scrub(self._root.whole(notebook)), self._scrub(notebook)
 
     @property
@@ -305,7 +305,7 @@ def _is_live(server: str, host: str, pid: int, beat: float) -> bool:
 
 def _runs(pid: int) -> bool:
     if os.name == "nt":
-        return True  # Asking would interrupt it.
+        return True  # There ``os.kill`` would end it.
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

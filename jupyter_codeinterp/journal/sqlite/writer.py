@@ -1,7 +1,7 @@
 """Appends in a thread, for a journal on a network drive.
 
 Without a write-ahead log each commit waits for the drive, for tens of milliseconds. The event loop
-must not wait with it. So the thread commits, in order, all appends that have come meanwhile.
+must not wait with it. The thread commits, in order, all appends that have arrived meanwhile.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Writer:
             self._changed.notify_all()
 
     def begin(self, session_id: str) -> None:
-        """This server has the session: forget why earlier appends were dropped."""
+        """Call when this server takes over the session: forget why earlier appends were dropped."""
         self._lost.pop(session_id, None)
 
     def drain(self) -> None:
@@ -115,7 +115,7 @@ class Writer:
         self._changed.notify_all()
 
     def _rests(self) -> bool:
-        """Whether the thread has nothing to do until the next call."""
+        """Whether the thread is idle until the next call."""
         return not self._waiting or (self._fault is not None and not self._again)
 
     def _work(self) -> None:

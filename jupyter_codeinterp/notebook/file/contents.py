@@ -145,7 +145,7 @@ def _id_for(cell: dict[str, Any], taken: set[str]) -> str:
         name = hashlib.sha256(b"%d\n%s" % (number, text)).hexdigest()[:8]
         if name not in taken:
             return name
-    raise AssertionError("there are numbers enough")
+    raise AssertionError("every name is taken")
 
 
 def _builtins(value: Any) -> Any:

@@ -1,6 +1,6 @@
 """The notebook that is open in a browser: ops go to one window, receipts come back.
 
-session_document.py  one session's view of it: the ``Document`` port
+session_document.py  one session's view of it: the ``NotebookDocument`` port
 notebook.py          one per path: ops, receipts and reads, and who gets them
 holder.py            state machine of who works in it: states, events, one table
 hand_over.py         carries it out: windows, the lease, the file writer; views of a room

@@ -21,7 +21,7 @@ from .outbox import FileHolds
 from .protocols import FileWriter, Owner, Window, WindowState
 
 # -------------------------------------------------------------------------------------------------
-# Windows that are views of a room, in which the server works itself.
+# Windows that are views of a room; the server applies the ops there.
 
 
 class Sharing:
@@ -92,7 +92,7 @@ class Block(NamedTuple):
 
 
 class HeldNotebook(Protocol):
-    """What the notebook does when its holder changes."""
+    """The part of a notebook that reacts to a change of its holder."""
 
     path: str
     cells: dict[str, str]
@@ -107,10 +107,10 @@ class HeldNotebook(Protocol):
         """Whether there are ops that the file may lack."""
 
     def begin(self, holder: Window, applied: Mapping[str, int]) -> None:
-        """The new holder's copy holds the ops ``applied``."""
+        """A new holder begins; its copy has the ops ``applied``."""
 
     def pause(self) -> None:
-        """Nobody works in it for now."""
+        """For now there is no holder."""
 
     def notify(self, window: Window, *, held: bool) -> None:
         """Tell the window whether it has the lease."""
@@ -286,7 +286,7 @@ class HandOver(Generic[NotebookT]):
 
     def moved(self, window: Window) -> dict[Window, WindowState]:
         """The notebook has a new path in this window. Return the windows that still have the old
-        path: none of a room, which moves in all of its windows."""
+        path: none for a room, which moves in all windows."""
         if self.sharing.by(window):
             return {}
         ours = self.windows.pop(window)

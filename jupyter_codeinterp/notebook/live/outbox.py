@@ -1,4 +1,4 @@
-"""Ops on their way to the notebook's holder, and the receipts that come back.
+"""Ops that were sent or wait for the notebook's holder, and their receipts.
 
 An op is kept until the notebook's file holds it: a document read from an older file gets it
 again. An op without a confirmation counts as pending for the turn. It keeps its place and is

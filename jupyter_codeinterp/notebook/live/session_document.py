@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 class SessionDocument:
-    """Implements the ``Document`` port."""
+    """Implements the ``NotebookDocument`` port."""
 
     def __init__(
         self, notebook: Callable[[], LiveNotebook], store: SessionStore, session_id: str

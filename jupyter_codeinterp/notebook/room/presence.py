@@ -41,7 +41,8 @@ class Presence:
         self._here = True
 
     def others_changed(self) -> None:
-        """Somebody has come or gone. The agent asks for saves only while nobody else is there."""
+        """Somebody has entered or left. The agent asks for saves only while nobody else is
+        there."""
         state = self._awareness.get_local_state() or {}
         if self._here and state.get(AUTOSAVE) != self._is_alone:
             _change(self._awareness, {AUTOSAVE: self._is_alone})

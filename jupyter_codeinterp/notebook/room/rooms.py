@@ -45,7 +45,7 @@ class Room(Protocol):
 
     @property
     def awareness(self) -> Any:
-        """Who is there: a pycrdt ``Awareness``."""
+        """The people in the room: a pycrdt ``Awareness``."""
 
     @property
     def lobby(self) -> Any:

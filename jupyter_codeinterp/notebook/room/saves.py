@@ -53,7 +53,7 @@ class Saves:
         self._applied = applied
         self._look_at_room = look_at_room
         self._failed = False
-        """Whether the last save failed. People were told once."""
+        """Whether the last save failed; people were told then."""
         self._heard: asyncio.Queue[tuple[str, dict[str, int]]] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
 

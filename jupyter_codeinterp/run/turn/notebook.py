@@ -146,7 +146,7 @@ class TurnNotebook:
         self._journal_failed = journal_failed
         self._chosen = chosen
         self._acts = 0
-        """``Document.acts`` at the last read of the whole notebook."""
+        """``NotebookDocument.acts`` at the last read of the whole notebook."""
         self._before: Snapshot | None = None
         """The notebook as the turn began; None before the first look."""
         self.worked = False

@@ -36,10 +36,11 @@ class ConnectionLog:
     def __init__(self, number: int) -> None:
         self.number = number
         self._rows: dict[tuple[Target, str], tuple[int, float]] = {}
-        """Places and times of the entries that this writer made, latest last."""
+        """Positions and times of this writer's entries, the latest last."""
 
     def write(self, target: Target, why: str = "") -> None:
-        """Write one entry per target and reason: a busy program does not replace others."""
+        """Write one entry per target and reason, so that a busy program does not push out the
+        others."""
         now = time.monotonic()
         known = self._rows.pop((target, why), None)
         place, _ = known or self._free()

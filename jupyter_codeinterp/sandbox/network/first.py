@@ -72,7 +72,7 @@ def relay(listener: socket.socket, path: str) -> None:
             finally:
                 far.close()
         except OSError:
-            pass  # one of the two sides has gone
+            pass  # one side has closed its connection
         finally:
             writer.close()
 

@@ -100,7 +100,7 @@ FIRST = "/run/first.py"
 CERTIFICATES = "/run/certificates.pem"
 PACKAGES = ".packages"
 PIP = {
-    # Its settings in files would name things that the sandbox does not have.
+    # pip's configuration files may name things that the sandbox does not have.
     "PIP_CONFIG_FILE": "/dev/null",
     "PIP_NO_CACHE_DIR": "1",
     "PIP_DISABLE_PIP_VERSION_CHECK": "1",
@@ -146,7 +146,7 @@ class Gate:
         if self._listener is None:
             raise OSError("the proxy was closed")
         added = [[*place, *header] for place, header in self._credentials.items()]
-        # Not in its arguments, which every program on this machine can read.
+        # Not as arguments, which every program on this machine can read.
         policy = data(json.dumps({"allow": self._allow, "credentials": added}).encode())
         books = (self._refused.number, self._made.number)
         given = (self._listener.fileno(), sandbox, *books, policy)
@@ -193,7 +193,7 @@ class Gate:
         return self._refused.since(since)
 
     def made(self, since: float) -> list[ConnectionRecord]:
-        """The same for allowed connections on which data passed."""
+        """Connections since this time on which data passed."""
         return self._made.since(since)
 
     def has_lost(self, since: float) -> tuple[bool, bool]:

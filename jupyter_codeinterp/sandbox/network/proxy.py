@@ -81,7 +81,7 @@ class Proxy:
                 self._refused.write(error.target, str(error))
             await _say(writer, error.status, str(error))
         except (OSError, asyncio.IncompleteReadError):
-            pass  # one of the two sides has gone
+            pass  # one side has closed its connection
         finally:
             self._open -= 1
             writer.close()
@@ -121,7 +121,7 @@ class Proxy:
             raise RefusedRequest(403, "its address is not public and not on the list", asked)
         for address in allowed[:ADDRESSES]:
             try:
-                # An address, so nothing is looked up again.
+                # An address, so that the name is not looked up again.
                 return await _within(CONNECT_SECONDS, self._open_to(address, asked, by_tls))
             except OSError as error:
                 if type(error).__name__ == "SSLCertVerificationError":
@@ -132,7 +132,7 @@ class Proxy:
         if not by_tls:
             return asyncio.open_connection(address, asked.port, limit=LARGEST)
         if self._tls is None:
-            # It takes 2 MB, which most proxies do not need.
+            # The import takes 2 MB, and most proxies need no TLS.
             import ssl
 
             self._tls = ssl.create_default_context()

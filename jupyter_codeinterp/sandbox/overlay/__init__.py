@@ -1,4 +1,4 @@
-"""An overlay: what a sandboxed kernel writes waits outside of its notebook's folder.
+"""An overlay keeps a sandboxed kernel's files outside the notebook's folder.
 
 ``layer`` on disk ← ``mounting``, a program that runs before bubblewrap, and ``refreshing``;
 ``following`` sees what changes below; ``changes`` compares a layer with the folder; ``keeping``

@@ -110,7 +110,7 @@ class _Walk:
             try:
                 number = stack.enter_context(trees.opened(name, folder))
             except OSError:
-                return  # Code may take its own right to read it, or put a link there.
+                return  # Code may make it unreadable, or put a link there.
             inner = None
             if over is not None:
                 with suppress(OSError):

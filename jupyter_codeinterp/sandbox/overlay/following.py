@@ -39,7 +39,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 class Touched(NamedTuple):
     """``changed``: paths from the folder. ``lost``: there were more changes than Linux or this
-    keeps."""
+    object keeps."""
 
     changed: tuple[str, ...] = ()
     lost: bool = False

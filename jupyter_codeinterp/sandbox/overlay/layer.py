@@ -27,7 +27,7 @@ from ..shared import trees
 
 ABOUT = "about.json"
 SINCE = "since.jsonl"
-"""Changes of the base since ``ABOUT`` was written."""
+"""The file with changes of the base since ``ABOUT`` was written."""
 ENTRIES = 200_000
 UNFINISHED = 3600.0
 """Seconds after which an unfinished start counts as failed."""
@@ -166,7 +166,8 @@ def new(root: Path, folder: Path) -> Layer:
     root = Path(os.path.realpath(root))
     _sweep(root)
     if folder == root or folder in root.parents or root in folder.parents:
-        raise LayerError(f"{folder} and the folder of overlays, {root}, must not hold each other.")
+        words = f"{folder} and the folder of overlays, {root}, must not contain each other."
+        raise LayerError(words)
     path = root / secrets.token_hex(4)
     try:
         for one in (path, *(path / name for name in ("upper", "work", "merged"))):

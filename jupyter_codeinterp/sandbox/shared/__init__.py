@@ -1,5 +1,5 @@
-"""What a sandbox needs: ``folders`` that the kernel sees, its ``interpreter``,
+"""Parts of a sandbox: ``folders`` that the kernel sees, its ``interpreter``,
 ``limits`` and control ``groups``, the ``place`` of its sockets and the ``seccomp`` filter.
-``trees`` reaches files without a link, for the server, too; ``open_folders`` remembers where
+``trees`` opens files without following links, also for the server; ``open_folders`` remembers where
 sandboxed kernels may write
 """

@@ -55,7 +55,7 @@ def why_ended(code: int, limits: KernelLimits, out_of_memory: bool = False) -> s
     return ""
 
 
-KEPT = "The kernel goes on, with its variables."
+KEPT = "The kernel and its variables are still there."
 _MESSAGES = (
     # pattern in an error, name of the limit, its words
     (r"MemoryError|Cannot allocate memory|bad_alloc", "memory", "{size} of memory"),
@@ -67,7 +67,7 @@ _NO_NETWORK = re.compile(
     r"Errno -[235]\b|Errno 101\b|name resolution|Name or service not known|Network is unreachable"
     r"|[Cc]ould not resolve|Failed to resolve"
 )
-NO_NETWORK = "The sandbox has no network. A setting can allow hosts: SandboxProvisioner.allow."
+NO_NETWORK = "The sandbox has no network. An admin can allow hosts (SandboxProvisioner.allow)."
 _READ = 1_000
 """Characters of an error that are searched."""
 
@@ -92,7 +92,7 @@ def went_on_writing(limits: KernelLimits, *, hides: bool) -> str:
     """A sentence about a kernel that the limit ``disk`` ended. ``hides``: it hid how much it
     writes."""
     stopped = HIDES if hides else f"The sandbox stopped it at {size(limits.disk)} written"
-    return f"{stopped}. It went on after interrupts."
+    return f"{stopped}. It ignored interrupts."
 
 
 def wrote_too_much(limits: KernelLimits, *, overlay: bool, hides: bool) -> str:
@@ -107,7 +107,7 @@ def wrote_too_much(limits: KernelLimits, *, overlay: bool, hides: bool) -> str:
 
 
 def is_without_network(error: str) -> bool:
-    """Whether the error, from the kernel, reads like that of a program without a network."""
+    """Whether a kernel's error reads like that of a program without a network."""
     return _NO_NETWORK.search(error[:_READ]) is not None
 
 

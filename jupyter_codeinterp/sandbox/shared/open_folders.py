@@ -57,8 +57,8 @@ def takes_instructions(path: Path) -> bool:
 
 
 def refusal(root: Path, path: str) -> str:
-    """Why the server should not use this path below a root: a sandboxed kernel could redirect it,
-    or has made a notebook too large to read. "" if neither."""
+    """Why the server must not use this path below a root; "" if it may. A sandboxed kernel could
+    redirect the path, or has made the notebook too large to read."""
     here = Path(os.path.realpath(root))
     *above, name = path.split("/")
     for part in above:

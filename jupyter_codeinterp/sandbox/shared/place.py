@@ -32,7 +32,7 @@ NAME = "codeinterp-sandbox-"
 LONGEST = 90
 """Bytes of a path. A socket's path with its number may have 107."""
 SOCKETS = 60.0
-"""Seconds within which a kernel makes its sockets."""
+"""Seconds that a kernel has to make its sockets."""
 
 
 class SandboxPlace:

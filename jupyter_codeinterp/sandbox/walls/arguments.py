@@ -55,7 +55,6 @@ def arguments(box: Sandbox) -> list[str]:
         *(part for path, number in box.files.items() for part in _file(path, number)),
         *("--bind", str(box.sockets), INSIDE),
         *(("--ro-bind", str(box.proxy), SOCKET) if box.proxy is not None else ()),
-        # A person may forget them in this moment.
         *("--remount-ro", "/dev", "--remount-ro", "/"),
         *("--clearenv",),
         *(part for name, value in box.environment.items() for part in ("--setenv", name, value)),

@@ -22,7 +22,7 @@ from ..shared import trees
 from ..shared.place import start_of
 
 # -------------------------------------------------------------------------------------------------
-# Lists the processes of a sandbox from outside.
+# Lists a sandbox's processes, from outside.
 
 
 def processes(first: int) -> Iterator[int]:
@@ -147,7 +147,7 @@ class DiskGuard:
         bound, stops = self._most if self._total <= self._most else self._total + MORE, 0
         hid = False
         while self._written.look():
-            # At two looks, because a starting program hides it for a moment, too.
+            # At two looks: a program that just starts also hides it for a moment.
             hides, hid = hid and self._written.hides, self._written.hides
             if hides or self._total > bound:
                 stops += 1
@@ -178,7 +178,7 @@ def pause(left: int) -> float:
 
 
 def _lives(number: int) -> bool:
-    """Whether the process still has memory: an ended one shows no count either."""
+    """Whether the process still has memory. An ended one shows no count, either."""
     try:
         return not read(number, "statm").startswith("0 ")
     except OSError:

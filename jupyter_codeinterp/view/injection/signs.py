@@ -151,11 +151,11 @@ def _starts(row: str) -> set[str]:
 
 
 MOST, LONGEST = 3, 160
-"""Lines that are quoted, and characters of one."""
+"""Maximum number of quoted lines, and of characters of each."""
 PIECE = 50_000
 """Characters read in one go, during which Python's other threads wait."""
 OVERLAP = 4_000
-"""Most characters of a phrase, including invisible ones between its letters."""
+"""Maximum characters of a phrase, including invisible ones between its letters."""
 
 _INVISIBLE = re.compile(
     "[\u00ad\u0300-\u036f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]+"
@@ -211,7 +211,7 @@ def _signs(text: str) -> Iterator[str]:
     until = 0
     for start, end in sorted(spans):
         if start < until:
-            continue  # In a line that was quoted already.
+            continue  # In a line that is quoted already.
         first, last = bisect_right(begins, start) - 1, bisect_left(begins, end)
         until = begins[last]
         here = words[begins[first] : begins[last]]

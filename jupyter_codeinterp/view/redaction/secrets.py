@@ -274,7 +274,7 @@ def _is_common(value: str) -> bool:
 
 
 def _numbers(form: bytes, size: int) -> Iterator[tuple[int, int]]:
-    """Offsets and words of a form, as numbers; of a long form not all."""
+    """Offsets and words of a form, as numbers; only some of a long form."""
     count, view = len(form) - size + 1, memoryview(form)
     rows = [
         view[shift : shift + (len(form) - shift) // size * size].cast(_FORMATS[size])
@@ -346,7 +346,7 @@ def _without(raw: bytes, spans: list[tuple[int, int]]) -> bytes:
             start -= 1
         marks = end - start - len(raw[start:end].rstrip(b"\\"))
         if marks % 2 or raw[end : end + 1] == b"\\":
-            end -= marks  # They belong to what follows.
+            end -= marks  # They escape the following character.
         if end > start:
             parts += [raw[place:start], REMOVED.encode()]
             place = end
