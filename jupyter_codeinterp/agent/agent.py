@@ -118,7 +118,7 @@ class Agent:
         unavailable."""
         self.talk.cautions.begin_turn()
         await self._open(text, note, references)
-        rests = False  # Whether the model has no more to say until the person acts.
+        rests = False  # Whether the model has ended its answer and waits for the person.
         while True:
             await self._until_due(rests)
             self._budget.reach(_limit(self.turn, self.meter))
@@ -131,7 +131,7 @@ class Agent:
             if rests or not self.talk.is_answered:
                 rests = not await self._add_queued() and rests
             if rests:
-                continue  # The message has been taken back.
+                continue  # The person has withdrawn the message.
             if not self.talk.is_answered and (words := self._budget.words()):
                 self.talk.add(user(Text(words)))
             ending = await self._take_step()
@@ -158,7 +158,7 @@ class Agent:
         return ending
 
     async def _until_due(self, rests: bool) -> None:
-        """Wait while a discussed draft runs, and while the model rests."""
+        """Wait while a discussed draft runs, and while the model has nothing to do."""
         while (calls := self._calls.discussed) is not None and calls.at_work:
             if calls.waits and not (rests and self._queued() is None):
                 return
@@ -439,7 +439,7 @@ def _limit(turn: Turn, meter: Meter) -> budget.Reached | None:
         return budget.no_price(turn.model, limits.cost)
     another = (spent or 0.0) + (meter.latest or 0.0)
     if limits.cost is not None and spent is not None and another >= limits.cost:
-        # There is room for one more call like the latest, if any.
+        # Leave room for one more call like the latest.
         return budget.cost_limit(limits.cost, answers=spent < limits.cost)
     longest = limits.turn_timeout if turn.allowed.unasked else None
     if longest is not None and turn.clock.unattended > longest:

@@ -91,7 +91,7 @@ class Conversation:
         return isinstance(words, Text) and words.text == text
 
     def has(self, text: str) -> bool:
-        """Whether the latest of our texts that begin as this one are equal to it."""
+        """Whether the latest of our texts with the beginning of this one is equal to it."""
         begin = text.partition(":")[0]
         blocks = (block for one in reversed(self._messages) for block in one.content)
         texts = (block.text for block in blocks if isinstance(block, Text))
@@ -163,7 +163,7 @@ class Conversation:
             first, last = balanced(text[:head], nonce), balanced(text[-tail:], nonce)
             text = f"{first}\n… some parts left out …\n{last}"
         if self.cautions.label:
-            # Add it outside the delimiters: quoted results have their own labels inside.
+            # Outside the delimiters, because quoted results have their own labels inside.
             label = f"\n{self.cautions.label}"
             text = text.replace(label, "") + label
         return SUMMARY + text

@@ -40,7 +40,7 @@ async def describe_acts(turn: Turn) -> str:
     try:
         snapshot = await turn.notebook.look()
     except DocumentError:
-        return ""  # Closed for now; the next step reads it.
+        return ""  # The notebook is closed for now; the next step reads it.
     owned = turn.ledger.owned(snapshot)
     return await _described(turn, snapshot, lambda fresh: fresh.describe_acts(snapshot, owned))
 

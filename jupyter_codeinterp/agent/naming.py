@@ -1,4 +1,4 @@
-"""Resolves the references of a message, and reports missing or unreadable ones."""
+"""Resolves a message's references, and reports those that are missing or unreadable."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from .turn.turn import Turn
 
 RAN = "The person ran this cell themselves."
 EDITED = "The person edited the code before it ran. What ran:"
-NOT_SEEN = "The person ran this cell by themselves. Its outputs cannot be read."
+NOT_SEEN = "The person ran this cell themselves. Its outputs cannot be read."
 
 PATIENCE = 5.0
 """Seconds without a message from the page, after which an idle kernel ends the run."""
@@ -35,7 +35,7 @@ async def follow(job: CellJob, decision: Decision, run: RunByHand) -> tuple[Resu
     run_id, kernel_id = uuid.uuid4().hex[:12], turn.kernel.kernel_id
     turn.show(RunStarted(job.call.id, job.cell_id, run_id, "", kernel_id))
     job.settle()
-    turn.changed_variables = True  # The kernel does not report on it.
+    turn.changed_variables = True  # The kernel makes no report on such a run.
     await _ended(turn, run)
     try:
         cell = await turn.notebook.look_at(job.cell_id)

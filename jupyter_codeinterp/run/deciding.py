@@ -114,7 +114,8 @@ async def _decide(job: CellJob, suspicious: bool, granted: Granted | None) -> No
     decision = known or await _ask(job, said, info, suspicious or said.ask)
     job.go(CellEvent.DECIDED)
     if info is None and job.is_code and known is None:
-        # Decided before a kernel had started: holds for the one that started since.
+        # The decision was made before a kernel had started: it holds for the one that started
+        # since.
         info = await turn.kernel_info()
     await _follow_decision(job, RunAttempt(_compared(job, decision), info))
 

@@ -58,7 +58,7 @@ UNRESPONSIVE = "The kernel has not reacted to the interrupt yet."
 QUEUED = (
     "It is queued in the kernel behind the person's cell and will be interrupted when it starts."
 )
-RUNS_BY_HAND = Sentence("The person runs this cell by themselves: Stop leaves it alone.")
+RUNS_BY_HAND = Sentence("The person runs this cell themselves, so Stop does not end it.")
 IN_SANDBOX = Sentence("in a sandboxed kernel")
 UNASKED = Sentence("without asking")
 _STUCK = "Interrupt sent. The kernel has not reacted yet."
@@ -106,9 +106,9 @@ class RunAttempt:
 
     @property
     def is_trusted(self) -> bool:
-        """Nobody reviewed what the policy allows or the rest of "run all", and a sandbox does not
-        contain what runs in the page. Such a run becomes trusted only at its end, if nothing in
-        its outputs can run."""
+        """Whether a person reviewed the run, outside a sandbox, which does not contain scripts in
+        the page. Any other run becomes trusted only at its end, if nothing in its outputs can
+        run."""
         return self._is_reviewed and not self._is_sandboxed
 
     @property
@@ -433,7 +433,7 @@ class CellJob:
             stopped = Decision("reject", "stop", self.source, reason="Stopped.")
             self.turn.show(self.decided(stopped, ()))
         if self.state is CellState.BY_HAND:
-            # That run goes on.
+            # The person's run goes on.
             self.settle()
             self.end(self.made("interrupted", RUNS_BY_HAND))
         elif self.result is None and self.attempt is not None:

@@ -197,7 +197,7 @@ async def _execute(job: CellJob, at: RunAttempt, slot: Slot) -> ExecutionDone:
 
 
 def _show_outputs(job: CellJob, at: RunAttempt, event: OutputsChanged) -> None:
-    if job.kind != "scratch":  # Its card gets the outputs at the end.
+    if job.kind != "scratch":  # The card gets the outputs at the end.
         document = job.turn.document
         document.outputs(job.cell_id, at.run_id, event.start, event.outputs)
 
@@ -253,7 +253,7 @@ async def _put_into_cell(job: CellJob, at: RunAttempt, done: ExecutionDone) -> t
         return ("The person deleted the cell while it ran.",)
     if receipt.status != "done":
         return ("The notebook did not confirm the outputs.",)
-    # The person knows of, or has closed, a window that does not answer.
+    # The person knows that the window does not answer, or has closed it.
     with contextlib.suppress(DocumentError):
         await turn.document.save()
     return ()
@@ -288,7 +288,7 @@ async def _stale_reason(turn: Turn, watch: Watch, kernel: KernelInfo, cell_id: s
         # Not ``notebook.look``, which would mark the person's edits as told to the model.
         snapshot = await turn.document.snapshot()
     except DocumentError:
-        return ""  # The result says already that the notebook does not answer.
+        return ""  # The result already says that the notebook does not answer.
     _report_cells(turn, watch, snapshot)
     return watch.stale(turn.document.path, kernel.kernel_id).get(cell_id, "")
 

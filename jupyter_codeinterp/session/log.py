@@ -1,4 +1,4 @@
-"""The log of a session: what the journal has of it, loaded, shared with other servers, appended to.
+"""The log of a session: loads it from the journal, shares it with other servers, appends to it.
 
 A failed write stops the turn. The log still shows the event and writes it later
 (``event_log.py``). A lease keeps other servers out meanwhile.
@@ -208,7 +208,7 @@ class SessionLog:
         try:
             self.lease.take()
         except CommandError:
-            return self._learn_holder()  # Another server is ending it.
+            return self._learn_holder()  # Another server is ending the turn.
         except StoreError as error:
             log.warning("Showing a turn's end before it is saved: %s", error.message)
         self.keep_undelivered()
@@ -364,7 +364,7 @@ class SessionLog:
     async def _keep_trying(self) -> None:
         while self.unsaved and not self.task.running:
             await asyncio.sleep(AGAIN)
-            with contextlib.suppress(StoreError):  # Reported at the first failure.
+            with contextlib.suppress(StoreError):  # The first failure was reported.
                 self._catch_up()
         self.release_lease()
 

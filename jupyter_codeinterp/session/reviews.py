@@ -58,7 +58,9 @@ class Reviews:
             return
         _, late = await asyncio.wait(self._working, timeout=FINISH_TIME)
         for task in late:
-            log.error("Gave up an undo of %s: it did not end", self._session.info.session_id)
+            log.error(
+                "Gave up an undo of %s: it did not end in time", self._session.info.session_id
+            )
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)
 
@@ -79,7 +81,7 @@ class Reviews:
         return done
 
     def _moved(self, turn: int, *, undone: bool) -> set[str]:
-        """The cells that the turn moved, with their move undone, or not (``undone``)."""
+        """The cells whose move in the turn is undone (``undone``), or is not."""
         states = self._session.replay.reviewed.get(turn, {})
         moved = {change.cell_id for change in self._changes(turn) if change.moved}
         return {one for one in moved if (states.get(one) == "undone") == undone}

@@ -57,7 +57,7 @@ from .turn_task import TurnOptions, TurnTask, TurnTools
 from .waiting_files import WaitingFiles
 
 MOST_WORKED = 20
-"""Cells of the agent that are listed for a window, so that it finds one if others are deleted."""
+"""Cells of the agent that a window learns; several, because some may be deleted."""
 GOES_ON_FROM = (
     "[The conversation above was in the notebook {notebook}. Now you are in a new notebook in the "
     "same folder, with a kernel of its own: its variables and cells are not here.]"
@@ -186,7 +186,7 @@ class Session:
         return does
 
     def would(self, text: str, about: str) -> Does:
-        """Where ``send`` would put the message. Raises CommandError ``empty_message`` or
+        """What ``send`` would do with the message. Raises CommandError ``empty_message`` or
         ``no_longer_waits``."""
         does = route(self.running, self.decisions.asked, about)
         if does is None:
@@ -551,7 +551,7 @@ def _turn(session: Session, model: Model) -> Turn:
         auto_needs_sandbox=rules.auto_needs_sandbox,
         cautions=talk.cautions,
         before=asyncio.ensure_future(look_around(place)),
-        # Beside the first request to the model.
+        # At the same time as the first request to the model.
         files_kept=asyncio.ensure_future(session.waiting_files.begin_turn(number)),
     )
 
@@ -595,7 +595,7 @@ async def _settle_journal(session: Session) -> None:
         await session_log.store.tidy()
     except StoreError as error:
         log.warning("Could not tidy the journal: %s", error.message)
-        # It may lack appends that a network drive has refused.
+        # The journal may lack appends that a network drive has refused.
         session_log.deferred.do(
             partial(session_log.store.append_events, session_log.session_id, [])
         )

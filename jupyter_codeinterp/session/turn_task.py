@@ -49,7 +49,7 @@ class TurnTask:
         self.task.add_done_callback(lambda _: self.ended())
 
     def begin(self) -> None:
-        """Note that the task has started. Raises CancelledError if it was stopped before."""
+        """Record that the task has started. Raises CancelledError if it was stopped before."""
         self._begun = True
         if not self.may_cancel:
             raise asyncio.CancelledError

@@ -163,7 +163,7 @@ class Undoing:
             if self.was_run(change):
                 return None
             if change.kind == "added" and change.cell_id in self._ledger.drafts:
-                # The stream broke off: how much of the draft arrived is unknown.
+                # The stream broke off, so it is unknown how much of the draft arrived.
                 expect = expect or cell.source
         if change.before is not None and REMOVED in change.before["source"]:
             return None
@@ -279,7 +279,7 @@ async def remove_left_drafts(turn: Turn, snapshot: Snapshot) -> None:
 # It has the same safeguards as undo, and one more: it skips a cell that the person has run since.
 
 LATER = ("locked", "unconfirmed", "earlier_undone")
-"""Temporary reasons: the redo of the cell can be tried again."""
+"""Temporary reasons, after which a redo of the cell can be tried again."""
 
 
 async def redo(

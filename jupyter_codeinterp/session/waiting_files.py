@@ -18,7 +18,7 @@ from ..wire.ports import Overlay, WaitingFile
 from .log import SessionLog
 
 LISTED = 500
-"""Files in a list, and the most that are kept at once."""
+"""Maximum number of files in a list, and of files kept at once."""
 NAMED = 100
 """Files that an event names."""
 HEAD = 10_000

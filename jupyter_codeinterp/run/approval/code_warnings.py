@@ -19,7 +19,8 @@ SAVED_KEY = Sentence("Contains a saved key, or a part of one.")
 
 
 def keys(scrub: Callable[[str], str], source: str) -> tuple[Sentence, ...]:
-    """A warning if ``source`` has a saved key, which only history and model get without."""
+    """A warning if ``source`` has a saved key: history and model get it redacted, but the kernel
+    does not."""
     return (SAVED_KEY,) if scrub(source) != source else ()
 
 
@@ -80,7 +81,7 @@ def _lines_with(char: str, source: str) -> list[int]:
             place = -1 if end < 0 else source.find(char, end)
         else:
             place = source.find(char, place + 1)
-    return lines or [number]  # So many are suspicious, even if each is harmless.
+    return lines or [number]  # So many joiners are suspicious, even if each is harmless.
 
 
 def _hides(char: str) -> bool:

@@ -24,7 +24,7 @@ BY_HAND = "Run by hand."
 REJECTED = "The person rejected this cell."
 NOBODY = "Not run: it needs a person's decision, and nobody can be asked here."
 Alone = Literal["", "run", "edits", "all"]
-"""What a turn may do in which nobody can be asked; "" if a person can."""
+"""The rights of a turn in which nobody can be asked; "" if a person can."""
 ALONE: dict[Alone, str] = {
     "": "",
     "run": "Nobody can be asked: the person's cells can be run, not changed or deleted (add cells "

@@ -253,7 +253,7 @@ def _texts(node: ast.expr | None) -> Iterator[str]:
         yield node.value
     elif isinstance(node, ast.BinOp):
         yield from _texts(node.left)
-        # Of `folder + "/a.csv"` the folder says where the file is, not the text behind it.
+        # In `folder + "/a.csv"` the variable decides where the file is, not the text.
         yield from _texts(node.right if isinstance(node.op, ast.Div) else None)
     elif isinstance(node, ast.JoinedStr):
         yield from (text for part in node.values[:1] for text in _texts(part))
@@ -312,7 +312,7 @@ def _besides(read: Source, modules: frozenset[str]) -> Iterator[tuple[int, Sente
     for node, root in imports:
         if root in modules:
             yield _line(node), Sentence("imports, and so runs, the local module {name}", name=root)
-    # A name from no package of these may come from IPython through an earlier cell.
+    # A name whose import is unknown may be IPython's, from an earlier cell.
     others = {root for _, root in imports} - set(_SHOWN_BY)
     literal = {node.func for node in read.nodes if _is_literal(node)}
     for node, name in names:

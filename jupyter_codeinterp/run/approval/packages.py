@@ -1,4 +1,4 @@
-"""Tells the model which package a missing module is in."""
+"""Tells the model which package contains a missing module."""
 
 from __future__ import annotations
 

@@ -228,7 +228,7 @@ def _bound(target: ast.AST) -> Iterator[str]:
 
 
 def _listed(names: list[str]) -> str:
-    """```df`, `x` and 2 more``"""
+    """The names in backticks, as in "df, x and 2 more"."""
     shown = [f"`{name}`" for name in names[:MOST_SAID]]
     more = len(names) - len(shown)
     if more:

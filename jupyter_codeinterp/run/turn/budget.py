@@ -68,7 +68,7 @@ def _key(name: str, arguments: dict[str, Any], result: str) -> str:
 Stage = Literal["go_on", "warn", "last", "end"]
 """``last``: one model call without tools, for the answer so far."""
 BUDGET = "[This turn:"
-"""First words of every text in this file for the model."""
+"""First words of this file's texts for the model."""
 WARN_AT = 5
 """Number of calls left when the model learns that the end is near."""
 

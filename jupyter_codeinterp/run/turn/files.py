@@ -18,7 +18,7 @@ MOST = 50
 LONGEST_PATH = 400
 """Characters of a path."""
 _UNSHOWN = ("Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp")
-"""Unicode categories that can make a name look like another, or like several lines."""
+"""Unicode categories that can make a name look like another one or like several lines."""
 
 
 class FolderScan(msgspec.Struct, frozen=True):

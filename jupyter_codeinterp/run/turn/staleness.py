@@ -351,7 +351,7 @@ def same_code(one: str, other: str) -> bool:
 
 
 # -------------------------------------------------------------------------------------------------
-# The runs of all kernels, and the cells of the notebooks that windows have open.
+# The runs in all kernels, and the cells of the notebooks that windows have open.
 
 MOST_KEPT = 50
 """Kernels, and notebooks. The one used longest ago is forgotten."""

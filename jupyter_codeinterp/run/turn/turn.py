@@ -146,8 +146,8 @@ class Turn:
     before: asyncio.Future[FolderScan | None] | None = None
     """The files under the notebook's folder at the turn's start; None if unknown."""
     files_kept: asyncio.Future[None] | None = None
-    """Done when the overlay's waiting files are noted, so that the turn's end can tell which are
-    new. No code runs before."""
+    """Done when the overlay's waiting files are recorded, so that the turn's end can tell which are
+    new. No code runs earlier."""
     kernel_start: tuple[str, int] | None = None
     """Kernel id and start of the agent's last run, or of the turn's start."""
     unresponsive: StoppedRun | None = None
@@ -219,13 +219,13 @@ def new_cell_id() -> str:
 
 
 # -------------------------------------------------------------------------------------------------
-# What a turn has changed besides the notebook.
+# A turn's changes outside the notebook.
 
 LOOK_TIME = 0.3
 """Seconds that the end of a turn waits for the file scan, within the second that Stop has."""
 
 Made = tuple[tuple[MadeFile, ...], int]
-"""Listed files, and the number of others."""
+"""Listed files, and the number of unlisted ones."""
 NONE_MADE: Made = ((), 0)
 
 

@@ -39,8 +39,8 @@ def pixels(image: bytes) -> bytes:
 
 
 # -------------------------------------------------------------------------------------------------
-# Texts without what no two runs share: addresses of objects, progress bars, and the lines of
-# IPython's ``%time``.
+# Removes from texts what differs in every run: addresses of objects, progress bars, and the lines
+# of IPython's ``%time``.
 
 Moved = Union[tuple[str, str], None]
 """The temporary copy in which the code ran, and the original folder; None without a copy."""
@@ -58,7 +58,7 @@ _TIMING_LINES = ("CPU times:", "Wall time:", "Compiler time:", "Compiler :", "Pa
 
 
 def normal_lines(text: str, moved: Moved = None) -> list[str]:
-    """The lines of a text, without what no two runs share."""
+    """The lines of a text, without the parts that differ in every run."""
     text = clean(text[:READ])
     if moved is not None:
         text = text.replace(*moved)
@@ -136,7 +136,7 @@ def differing_line(old: Sequence[str], new: Sequence[str]) -> Union[Difference, 
 
 
 def same_values(old: str, new: str) -> bool:
-    """Whether two lines are the same words and, within a tolerance, the same numbers."""
+    """Whether two lines have the same words and, within a tolerance, the same numbers."""
     olds, news = _NUMBER.split(old), _NUMBER.split(new)
     if len(olds) != len(news):
         return False

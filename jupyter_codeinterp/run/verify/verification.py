@@ -108,7 +108,7 @@ LONGEST = 160
 _ENDED = {
     "done": "",
     "cancelled": " It was cancelled.",
-    "failed": " It could not go on.",
+    "failed": " It could not continue.",
     "running": "",
 }
 

@@ -53,7 +53,7 @@ class LiveNotebooks:
         self._has_rooms = has_rooms
         self._notebooks: dict[str, LiveNotebook] = {}
         self._orphaned: dict[str, LiveNotebook] = {}
-        """Stand-ins for deleted notebooks, by session, until the session's turn ends."""
+        """Placeholders for deleted notebooks, by session, until the session's turn ends."""
         self.file_tracker = FileTracker(self)
 
     def at(self, path: str) -> LiveNotebook:

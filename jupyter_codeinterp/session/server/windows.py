@@ -43,7 +43,7 @@ class ReportedCells:
         cells = tuple(StaleCell(cell_id, reason) for cell_id, reason in stale.items())
         frame = StaleCells(path, cells)
         if len(command.sources) == len(command.order):
-            self._sent.setdefault(window, {}).pop(path, None)  # It has no marks yet.
+            self._sent.setdefault(window, {}).pop(path, None)  # The window shows no marks yet.
         for one in (window, *(one for one in others if notebook.kernel_in(one) == kernel_id)):
             sent = self._sent.setdefault(one, {})
             if sent.get(path) != frame:
@@ -139,9 +139,10 @@ class Broadcaster:
 TICKET_LIFE = 30.0
 """Seconds in which a ticket must be used."""
 MAX_WINDOWS = 10_000
-"""Remembered windows and clients. A forgotten page gets a new number when it reconnects."""
+"""Windows and clients that are remembered. A forgotten page gets a new number when it
+reconnects."""
 MAX_OF_A_LOGIN = 100
-"""Remembered windows and clients of one login."""
+"""Windows and clients of one login that are remembered."""
 TOO_MANY = "Too many windows of this login are open. Close some, and try again."
 
 

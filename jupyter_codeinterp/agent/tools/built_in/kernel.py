@@ -144,7 +144,7 @@ async def _start_anew(turn: Turn, control: KernelControl, given: KernelAction) -
     else:
         await control.change(given.kernelspec)
     info = await turn.kernel_info()
-    # The result reports the new start, so that the next run does not repeat it.
+    # This result reports the new start, so the next run need not.
     turn.kernel_start = identity(info) if info is not None else None
     done = "The kernel has restarted." if given.action == "restart" else "Changed."
     return f"{done} Its language is {info.language}." if info is not None else done

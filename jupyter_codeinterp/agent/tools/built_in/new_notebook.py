@@ -26,7 +26,7 @@ NOT_BEGUN = Sentence("Made {name}, but could not go on there: {why}")
 LONGEST_TASK = 1_000
 """Characters of a task, which the card shows in full."""
 LONGEST_NAME = 60
-"""Characters of a name: with its ending it has less than 255 bytes, as file systems require."""
+"""Characters of a name. With its ending it stays below the 255 bytes of most file systems."""
 _ENDING = ".ipynb"
 _NOT_IN_NAMES = re.compile(r'[<>:"|?*]')
 """Printable characters that Windows or shells do not allow."""

@@ -98,7 +98,7 @@ class Calls:
         self._call = ToolUse("", "", {})
         """The latest call."""
         self._task: asyncio.Future[None] | None = None
-        """The latest call at work; None once its exception, if any, has been raised."""
+        """The latest call at work; None after its exception was raised."""
         turn.notebook.number()
 
     def next(self) -> Calls:

@@ -28,7 +28,7 @@ def title_of(title: object, source: str) -> str:
 
 
 def name_of(turn: Turn, cell: CellView) -> str:
-    """What a card calls a cell that is there: its title, else its place and first line. The count
+    """An existing cell's name on a card: its title, else its place and first line. The count
     of an earlier run is left out, because the card shows that of the new one."""
     place = int(turn.notebook.stands(cell.cell_id).partition("/")[0] or 0)
     number = called(place) or "cell"
