@@ -71,7 +71,7 @@ class Features:
         """Parts to close before all others."""
 
     def model_source(self, name: str) -> Callable[[str], Model] | None:
-        """What makes the model of this name; None if no feature does."""
+        """The factory for the model of this name; None if no feature has one."""
         found = (source for start, source in self.models.items() if name.startswith(start))
         return next(found, None)
 
@@ -95,7 +95,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Added:
-    """What a package adds. ``fault``: why it was left out; "" if it was not."""
+    """An addition of a package. ``fault``: why it was left out; "" if it was not."""
 
     kind: str
     name: str
@@ -119,7 +119,7 @@ class Extensions:
         """``allowed``: names of the packages whose extensions load; None for all."""
         self._allowed = None if allowed is None else {_normal(name) for name in allowed}
         self.added: list[Added] = []
-        """What other packages add; each kind is loaded on first use."""
+        """Additions of other packages; each kind is loaded on first use."""
 
     def load(self) -> None:
         """Load all tools and hooks."""

@@ -21,7 +21,7 @@ hooks()             its hooks
 register(bench)     adds tools, models, routes and more to ``bench.features`` of a workbench
 commands(commands)  adds commands to the command line
 
-Importing the package costs little: these functions import the rest. An ``in_kernel.py`` runs in
+Importing the package is quick: these functions import the rest. An ``in_kernel.py`` runs in
 each Python kernel that the agent uses, after ``kernel/inside/watch.py``. The report on a run has
 what it observes.
 """

@@ -221,7 +221,7 @@ class Workbench:
         return NotebooksBeside(self._notebook_maker, self.manager, session_id, path)
 
     def place_of(self, notebook: str) -> tuple[Any, str]:
-        """The contents manager and the path there of a notebook, to find the files beside it."""
+        """The contents manager for the files beside a notebook, and the notebook's path there."""
         return self.contents, notebook
 
     async def own_commands(self, notebook: str) -> list[OwnCommand]:
@@ -269,7 +269,7 @@ class Workbench:
     def _make_file_document(
         self, notebook: LiveNotebook, is_elsewhere: Callable[[str], Awaitable[bool]]
     ) -> FileDocument:
-        from ..notebook.file import ContentsFile, FileDocument  # not at the start
+        from ..notebook.file import ContentsFile, FileDocument  # not at the server's start
 
         def answer(reply: OpReceipt | SnapshotTaken) -> None:
             if isinstance(reply, OpReceipt):

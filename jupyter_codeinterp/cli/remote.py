@@ -1,4 +1,4 @@
-"""A running Jupyter server of ``--server``, driven over REST."""
+"""The running Jupyter server of ``--server``, used over REST."""
 
 from __future__ import annotations
 

@@ -61,11 +61,12 @@ class FreshKernel:
 
     async def start(self, timeout: float | None) -> None:
         """``timeout``: seconds for each cell. Raises KernelError ``no_kernel``."""
-        # Not at the start of a command line, which has no gateway.
+        # Imported here, because a command line, which has no gateway, does not need it.
         from jupyter_server.gateway.managers import GatewayMappingKernelManager
 
         if isinstance(self._kernels, GatewayMappingKernelManager):
-            # Its clients for Python wait busily, and do not see a kernel that died.
+            # A gateway's blocking clients use the processor while they wait, and miss a kernel's
+            # death.
             words = "A fresh kernel is not available where kernels run on a gateway."
             raise KernelError("no_kernel", words)
         try:
@@ -73,11 +74,11 @@ class FreshKernel:
             starting = self._kernels.start_kernel(kernel_name=name, **self._place)
             await self._learn_id(asyncio.ensure_future(ensure_async(starting)))
             kernel = self._kernels.get_kernel(self._kernel_id)
-            # A kernel that ends has lost its variables, and a restart would hide that it ended.
+            # A kernel that ends has lost its variables. A restart would hide that.
             kernel.stop_restarter()
             client = kernel.client()
-            # Nothing asks for heartbeats. A heartbeat thread that is stopped before it has begun
-            # never ends, and opens sockets until there are no more; the server waits for it.
+            # Heartbeats are not needed. A heartbeat thread that is stopped before it has begun
+            # never ends, opens sockets until there are no more, and keeps the server from stopping.
             client.start_channels(hb=False)
             self._client = _Client(self._notebook, kernel, client, timeout)
             await client.wait_for_ready(timeout=READY)

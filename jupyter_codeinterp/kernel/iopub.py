@@ -1,4 +1,4 @@
-"""What a kernel publishes: counted, and collected for runs and widgets."""
+"""Messages that a kernel publishes: counts them, and collects outputs of widgets."""
 
 from __future__ import annotations
 
@@ -165,6 +165,6 @@ class OutputWidgets:
 
 
 def _listed(outputs: Any) -> list[Output]:
-    """Untrusted: code in the kernel may send anything."""
+    """The state is untrusted: code in the kernel may send anything."""
     given = outputs if isinstance(outputs, (list, tuple)) else ()
     return [output for output in given if isinstance(output, dict)]

@@ -1,4 +1,4 @@
-"""Drops or hides what a person types before a question appears, so that it answers nothing."""
+"""Drops or hides input that a person types before a question appears, so that it is no answer."""
 
 from __future__ import annotations
 

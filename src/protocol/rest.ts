@@ -327,7 +327,7 @@ export interface ITablePage {
 }
 
 /**
- * A column's head. ``kind`` decides its alignment and comparisons.
+ * The head of a column. ``kind`` decides the column's alignment and comparisons.
  */
 export interface ITableHead {
   readonly label: string;

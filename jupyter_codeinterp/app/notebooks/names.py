@@ -1,8 +1,8 @@
 """Names that a message can reference: kernel variables (never values), their columns, and files.
 
-This starts no kernel and waits for no busy one: then it returns the last known names, marked as
-``earlier``. It omits names that private cells assign, if a conversation about the notebook has
-seen those cells. The window omits those of the cells that it shows.
+This starts no kernel. For a busy kernel it returns the last known names, marked as ``earlier``. It
+omits names that private cells assign, if a conversation about the notebook has seen those cells.
+The window omits those of the cells that it shows.
 """
 
 from __future__ import annotations

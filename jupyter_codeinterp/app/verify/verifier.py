@@ -33,7 +33,7 @@ from .notebook import Book, read
 SIDE = 48
 """Pixels of the small copies that are compared."""
 FARTHEST = 10
-"""Of 255: the most by which a pixel of the small copies may differ."""
+"""The maximum difference of a pixel of the small copies, of 255."""
 MOST_PIXELS = 20_000_000
 
 log = logging.getLogger(__name__)

@@ -28,7 +28,7 @@ from ..terminal.stopping import Stopping
 SHORT = 8
 """Shown characters of an id."""
 REPOSITORIES = (".git", ".hg", ".jj", ".svn")
-"""What is in the top folder of a repository."""
+"""Names in the top folder of a repository."""
 _ID = re.compile(r"[0-9a-f]{4,32}")
 
 

@@ -149,7 +149,7 @@ def _models(models: Models) -> Iterator[Diagnosis]:
         words = f"The default model ({models.default}) has no key."
         yield Diagnosis(words, "jupyter codeinterp key set, or set ANTHROPIC_API_KEY")
     elif models.fault:
-        return  # The provider's finding has the error.
+        return  # The finding on the provider has the error.
     elif models.default in ids:
         yield Diagnosis(f"{len(ids)} models available; default: {models.default}")
     else:

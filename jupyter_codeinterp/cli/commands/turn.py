@@ -181,7 +181,7 @@ class TerminalConversation:
         self._stopping = asyncio.ensure_future(self._stop())
 
     async def _stop(self) -> None:
-        with contextlib.suppress(CommandError):  # It has ended.
+        with contextlib.suppress(CommandError):  # The conversation has ended.
             await self.server.carry_out(Cancel(self._session_id))
 
 
@@ -241,7 +241,7 @@ class Following:
         try:
             self._front.show(event, raw)
         except OSError:
-            # The pipe or terminal is closed.
+            # The output pipe or terminal is closed.
             self._closed = True
             self._stopping.stop()
 
@@ -382,5 +382,5 @@ def last_words(past: Sequence[PastTurn]) -> str:
 
 
 async def _preload_model(model: Model, model_id: str) -> None:
-    with contextlib.suppress(CodeInterpError):  # The turn reports it.
+    with contextlib.suppress(CodeInterpError):  # The turn itself reports the failure.
         await model.info(model_id)

@@ -53,7 +53,7 @@ async def agrees(question: str) -> bool:
 
 
 async def _line() -> str:
-    """Read a line without blocking the event loop. Cancellable."""
+    """Read a line without blocking the event loop; can be cancelled."""
     loop = asyncio.get_running_loop()
     line: asyncio.Future[bytes] = loop.create_future()
     typed = bytearray()

@@ -16,14 +16,14 @@ from ...wire.events import Draft, Event, QuestionAsked, TurnEnded
 
 EVERYTHING: Alone = "all"
 _EDITS = {"edits": ("edit",)}
-"""Kinds of drafts that need no question, beyond code."""
+"""By ``--yes``: kinds of drafts besides code that need no question."""
 
 UNASKED = {
     "edits": "Code and changes of your cells run without asking. Installs and deletions ask.",
     EVERYTHING: "Everything runs without asking, except what an admin's settings bar.",
 }
 ASKED = "Code runs without asking. Changes of your cells, installs and deletions ask."
-"""For people, in Auto mode without a wider ``--yes``."""
+"""A sentence for people: Auto mode, without a wider ``--yes``."""
 
 
 def covers(yes: Alone, draft: Draft) -> bool:

@@ -20,7 +20,7 @@ FILTER, JOIN, LOST = "Filter", "Join", "Lost values"
 # Filters whose literal matches no row.
 
 FEW = 5
-"""Most distinct values of a column that a sentence lists in full."""
+"""Maximum number of distinct values of a column that a sentence lists."""
 TABLES = {"head", "tail", "to_string", "sort_values", "reset_index"}
 """Methods whose result is empty if the table is."""
 

@@ -644,7 +644,7 @@ class PandasWatch:
             folder = os.path.dirname(sys.modules["pandas"].__file__ or "")  # noqa: PTH120
             tracer.start(watched(), folder)
         except Exception:
-            # A different kind of pandas. The cell goes on, unwatched.
+            # An unknown version of pandas. The cell runs on, unwatched.
             tracer.stop()
 
     def finish(self) -> None:

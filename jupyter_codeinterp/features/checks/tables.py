@@ -1,4 +1,4 @@
-"""Tells the model of odd columns of tables that a run made or changed, a finding per table."""
+"""Reports odd columns of tables that a run made or changed to the model, a finding per table."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ WORDS = {
 
 
 AS_TEXT = ("dtype=str", "dtype=object", 'dtype="str', "dtype='str", "keep_default_na=False")
-"""What code says that reads numbers as text on purpose."""
+"""Marks of code that reads numbers as text on purpose."""
 NUMBERS = re.compile(r"(?<![\w.-])\d[\d,]*(?:\.\d+)?")
 COUNTS = re.compile(r"\b(?:isna|isnull|notna|notnull|info|count|describe)\(")
-"""What code calls that counts missing values."""
+"""Calls that count missing values."""
 
 Odd = tuple[str, str, int, str]
 """A column's name, a kind of ``WORDS``, a count, and a value or another name."""
@@ -48,14 +48,14 @@ class OddTable(msgspec.Struct, frozen=True):
 
 
 class OddColumns:
-    """Remembers what it has told in the latest turns, and leaves it out."""
+    """Leaves out facts that it has reported in the latest turns."""
 
     def __init__(self) -> None:
         self._told: dict[str, tuple[int, set[Odd]]] = {}
-        """By session: the turn, and what was told in it."""
+        """By session: the turn, and the facts reported in it."""
 
     def after_run(self, cell: CellCode, outputs: CellOutputs) -> list[Finding]:
-        """What the person asked about comes first."""
+        """Findings for the model; those on tables that the person asked about come first."""
         turn, known = self._told.pop(cell.session_id, (0, set[Odd]()))
         known = known if turn == cell.turn else set()
         self._told[cell.session_id] = (cell.turn, known)
@@ -100,13 +100,13 @@ def _is_chosen(column: str, code: str) -> bool:
 
 
 def _key(fact: Odd) -> Odd:
-    """What makes it the same fact: part of a table has other examples."""
+    """The fact's identity: without its example, which differs for a part of the table."""
     column, kind, count, example = fact
     return column, kind, count, "" if kind == "text" else example
 
 
 def _is_plain(fact: Odd, rows: int, source: str, shown: str) -> bool:
-    """Whether the code asks for it, or its outputs say it already."""
+    """Whether the code intends the oddity, or its outputs already show it."""
     column, kind, count, _ = fact
     code = source.replace(" ", "")
     if kind == "text":
@@ -128,7 +128,7 @@ def _line(table: OddTable, known: set[Odd], asked: str, source: str, shown: str)
     odd: list[Odd] = []
     for fact in table.odd[:MOST_FACTS]:
         keys = {_key(fact)}
-        if read and fact[1] == "missing":  # Another file may lack as many.
+        if read and fact[1] == "missing":  # Another file may lack as many values.
             keys = {(*fact[:3], read)}
         is_new = fact[1] in WORDS and keys.isdisjoint(known)
         known |= {_key(fact), *keys}

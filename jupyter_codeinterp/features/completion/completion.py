@@ -70,7 +70,7 @@ def _nearest(above: Sequence[str]) -> str:
 
 
 def _inert(text: str) -> str:
-    """The text without the mark of the cursor."""
+    """The text without the cursor's mark."""
     return text.replace(CURSOR, "")
 
 

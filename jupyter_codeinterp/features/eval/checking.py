@@ -15,7 +15,7 @@ _BETWEEN = ",'\u2019\u00a0\u202f"  # thousands: comma, apostrophes, spaces that 
 _NUMBER = re.compile(rf"[-\u2212]?\d+(?:[{_BETWEEN}]\d{{3}})*(?:\.\d+)?(?:[eE][-+]?\d{{1,3}})?")
 _GROUPS = str.maketrans({"\u2212": "-", **dict.fromkeys(_BETWEEN)})
 _MARKUP = str.maketrans(dict.fromkeys("*`'\""))
-SLACK = 1e-9  # absolute and relative, for rounding errors
+SLACK = 1e-9  # absolute and relative tolerance, for rounding errors
 
 Notebook = Mapping[str, Any]
 

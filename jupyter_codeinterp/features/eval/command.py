@@ -35,7 +35,7 @@ from .trial import Setup, Trial, Tried
 
 HOPELESS = ("no_key", "wrong_key", "forbidden", "unknown_model", "not_allowed", "not_installed",
             "spend_limit")  # fmt: skip
-"""Codes of problems that every further run would have, too."""
+"""Codes of problems that would fail every further run."""
 
 
 def eval(options: argparse.Namespace, stopping: Stopping) -> int:

@@ -91,8 +91,8 @@ class _Bench(LocalBench):
 
 
 class _Front(JsonFront):
-    """Nobody is present. Agrees to edits, because the cells are copies, but not to packages, other
-    kernels or hidden code."""
+    """Answers for an absent person. Agrees to edits, because the cells are copies, but not to
+    packages, other kernels or hidden code."""
 
     def __init__(self, bench: LocalBench) -> None:
         super().__init__("edits")

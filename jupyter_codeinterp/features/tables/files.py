@@ -28,7 +28,7 @@ KEPT = 2
 _NUMBER = re.compile(
     r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|nan|NaN|[+-]?inf"
 )
-"""``01234`` and ``2024_01`` are texts."""
+"""A number as spreadsheets write it; ``01234`` and ``2024_01`` are texts."""
 MAX_NUMBER = 100
 """Characters."""
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}

@@ -55,7 +55,7 @@ class TableAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Head(msgspec.Struct, frozen=True):
-    """A column's head. ``kind`` decides its alignment and comparisons."""
+    """The head of a column. ``kind`` decides the column's alignment and comparisons."""
 
     label: Text
     dtype: Text

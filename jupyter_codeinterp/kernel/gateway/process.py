@@ -20,13 +20,13 @@ from ..wire.port import GONE
 from .wire import NOT_FOUND, SHUT_DOWN, GatewayWire
 
 AGAIN = 5.0
-"""Seconds after which a kernel that could not be reached is worth another attempt."""
+"""Seconds before the next attempt to reach a kernel."""
 
 log = logging.getLogger(__name__)
 
 
 class GatewayProcess:
-    """Implements ``Process``. A gateway tells nothing about a kernel's process."""
+    """Implements ``Process``. A gateway reports nothing about a kernel's process."""
 
     is_here = False
     is_sandboxed = False

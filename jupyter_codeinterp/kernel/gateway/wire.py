@@ -1,9 +1,9 @@
 """The WebSocket of one kernel of a gateway.
 
-*A cut.* The wire connects again with the same session. The gateway then sends the replies and
-messages that it has kept; others are lost. So the wire sends a request on each channel with
-outstanding replies. Once it is answered, replies to earlier requests that are still missing are
-lost.
+*After a cut* the wire connects again with the same session. The gateway then sends the replies and
+messages that it has kept; others are lost. To find out, the wire sends a request on each channel
+with outstanding replies. Once that is answered, replies to earlier requests that are still missing
+are lost.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class InProcessKernel:
     async def state(self) -> KernelState:
         if not self.sees_variables:
             return KernelState()
-        # Counts the cell with the person's question, too.
+        # The count includes the cell with the person's question.
         count = self._shell.execution_count
         return KernelState(cells_run=count, packages=variables.versions())
 

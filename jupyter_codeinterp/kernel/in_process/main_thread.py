@@ -1,4 +1,4 @@
-"""Hands work from the agent's event loop to the thread that a magic has blocked, and stops it.
+"""Hands work from the agent's event loop to the thread that a magic blocks, and stops that work.
 
 The thread sits in ``pump`` while the agent works beside it. SIGINT (Ctrl-C, a kernel's
 interrupt) asks the agent to stop. It raises KeyboardInterrupt in the person's code and at a
@@ -91,7 +91,7 @@ class MainThread:
         if self._current is not ticket:
             return
         if not self._breakable or self.interrupted:
-            return  # Work that has not begun checks this when it begins.
+            return  # Work that has not begun checks this flag when it begins.
         self._silent = True
         if os.name == "posix":
             signal.pthread_kill(self._thread, signal.SIGINT)  # also ends a sleep

@@ -121,7 +121,7 @@ def column(values: Any) -> Any:
     """The type of a Series or Index, a sum over its numbers, and a few values."""
     pandas, numpy = sys.modules["pandas"], sys.modules["numpy"]
     if is_one_of(type(values), pandas, ("RangeIndex",)):
-        # Do not materialize its numbers.
+        # Reading its values would materialize a range's numbers.
         return ("range", values.start, values.stop, values.step)
     dtype = values.dtype
     text = dtype_text(dtype)

@@ -23,12 +23,12 @@ from .expected import seen
 from .mark import LOOKS_AT, WATCH
 
 SECONDS = 0.018
-"""For all work before, in and after a cell, in the thread's processor time, so that a busy machine
-does not shorten it. The last step may take longer."""
+"""The time budget for all work before, in and after a cell. It counts the thread's processor time,
+so that a busy machine does not shorten it. The last step may take longer."""
 
 
 A_CALL = 1.5e-6
-"""Seconds that a wrapper takes besides its look."""
+"""Seconds that a wrapper takes without its look."""
 
 
 class TimeBudget:
@@ -201,7 +201,7 @@ class CellWatch:
         try:
             before, plots = self.before, self.plots
             self.finish()
-            # Before the look at the variables, which then sees effects of this.
+            # First, so that the later look at the variables sees effects of this.
             error, namespace = result.error_in_exec, self.shell.user_ns
             report: dict[str, Any] = {"statuses": self.statuses.told(error)}
             report["unshown"] = unshown(plots)

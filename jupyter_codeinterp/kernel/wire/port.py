@@ -163,7 +163,7 @@ class Wire(ABC):
     async def _follow(
         self, receive: Callable[[], Awaitable[Any]], take: Callable[[Any], Awaitable[None]]
     ) -> None:
-        """Take what comes, until ``receive`` returns None."""
+        """Handle messages until ``receive`` returns None."""
         loop = asyncio.get_running_loop()
         began = loop.time()
         while (frames := await receive()) is not None:
@@ -202,7 +202,7 @@ class Process(Protocol):
 
     @property
     def written(self) -> Written | None:
-        """What a sandboxed kernel has written into an overlay; None without one."""
+        """The files that a sandboxed kernel wrote into its overlay; None without one."""
 
     @property
     def is_known(self) -> bool:
@@ -225,17 +225,17 @@ class Process(Protocol):
 
     @property
     def gone(self) -> str:
-        """What to say of a kernel that died."""
+        """A sentence about a kernel that died."""
 
     def limit_hit(self, error: str, since: float) -> str:
-        """The sandbox limit that code hit which was sent at ``since`` (``time.monotonic``); "" for
+        """The sandbox limit that code hit, if it was sent at ``since`` (``time.monotonic``); "" for
         none. ``error``: name and text."""
 
     def refused(self, since: float) -> str:
         """The connections that a sandbox refused since then, in words; "" for none."""
 
     def connections(self, since: float) -> tuple[Observation, ...]:
-        """What a sandbox saw of connections since then."""
+        """The connections that a sandbox observed since then."""
 
     async def spec(self) -> Spec | None: ...
 

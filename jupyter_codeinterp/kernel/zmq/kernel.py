@@ -171,7 +171,7 @@ class ZmqKernel:
         link, _ = await self.current()
         if link.process.written is None:
             return None
-        from .overlay import KernelOverlay  # Few kernels have one.
+        from .overlay import KernelOverlay  # Imported here, because few kernels have an overlay.
 
         return KernelOverlay(link.process.written)
 

@@ -13,7 +13,7 @@ from ..wire import KernelMessage
 FLUSH = 0.1
 """Seconds that more outputs may come before a report."""
 LATE = 1.0
-"""Least seconds between two reports."""
+"""Minimum seconds between two reports."""
 LATE_RATE = 2_000
 """Bytes a second of these reports: a thread that prints for ever must not fill the journal."""
 MOST_ENDED, ENDED_SIZE = 50, 32_000_000

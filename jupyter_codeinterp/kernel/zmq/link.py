@@ -180,7 +180,8 @@ class KernelLink:
         if self._fence_is_valid():
             return True
         if self._fence is not None and not self._fence.done():
-            # Sent for a caller who gave up waiting. Its result will be out of date.
+            # The fence was sent for a caller who gave up waiting, so its result will be out of
+            # date.
             await asyncio.shield(self._fence)
             return False
         # A fence that waited behind a cell proves that this cell ended, but not that requests sent
@@ -237,8 +238,8 @@ class KernelLink:
         elif kind in OUTPUT_TYPES and message.parent_type != "execute_request":
             # The output of a thread, which the kernel publishes for its latest request (a fence).
             parent = self._last_cell
-            # What the process writes by itself, or while it works on a widget's message ("No such
-            # comm", after a page has loaded again), is no output of a cell that has ended.
+            # The process may write by itself, or while it handles a widget's message ("No such
+            # comm", after a page reload). That is no output of a cell that has ended.
             of_none = not message.parent_id or message.parent_id in self._comms
             if of_none and parent not in self.listeners:
                 return

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 BEGIN_TIME = 2.0
-"""Most seconds that a turn's first run waits for the list of the files."""
+"""Maximum seconds that a turn's first run waits for the list of files."""
 LOOK_TIME = 0.3
-"""Most seconds that a turn's end waits for the comparison of the files."""
+"""Maximum seconds that a turn's end waits for the comparison of files."""
 
 log = logging.getLogger(__name__)
 

@@ -257,7 +257,8 @@ class Run:
         disobeyed = (
             self._interrupted_at is not None and now >= self._interrupted_at + INTERRUPT_TIMEOUT
         )
-        # Its reply shows that the kernel obeyed. Its ``idle`` may lag behind a flood, or be lost.
+        # The reply shows that the kernel obeyed. Its ``idle`` may come late after a flood, or be
+        # lost.
         return disobeyed and (self._reply is not None or not self._unwatched)
 
     def _deadlines(self) -> Iterator[float]:
@@ -401,7 +402,7 @@ class Run:
 
 
 def _payload(reply: dict[str, Any] | None, source: str) -> list[dict[str, Any]]:
-    """Untrusted: code in the kernel may put anything into the reply."""
+    """The payloads are untrusted: code in the kernel may put anything into the reply."""
     payload = (reply or {}).get("payload")
     parts = payload if isinstance(payload, list) else []
     return [part for part in parts if isinstance(part, dict) and part.get("source") == source]

@@ -20,7 +20,7 @@ LONGEST = 20_000
 """Characters of a result or a traceback."""
 MOST_FRAMES = 20
 OWN = re.compile(r"%%?(?:ai|codeinterp|load_ext|reload_ext)\b")
-"""Omitted cells: their prompts are in the conversation already."""
+"""Cells that are omitted, because their prompts are in the conversation already."""
 
 
 class Earlier:

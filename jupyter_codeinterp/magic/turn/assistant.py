@@ -75,7 +75,7 @@ class ProcessModels:
             self._read_settings(secrets)
 
     def _read_settings(self, secrets: Secrets) -> None:
-        # Imported late: a server's kernel does not need it.
+        # Imported here, because a server's kernel does not need it.
         from ...app import config
 
         try:
@@ -120,7 +120,7 @@ class ProcessModels:
 
 T = TypeVar("T")
 NAME = "this process"
-"""Used in place of the notebook's path, which a kernel does not know."""
+"""Stands for the notebook's path, which a kernel does not know."""
 ONE = "A process has only one conversation."
 STOP_TIMEOUT = 3.0
 """Seconds that a stopped turn has to end before a new one."""

@@ -29,7 +29,8 @@ from .messages import MessagesConnection, omitted_headers
 
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 _ANSWERED = (400, 404, 422, 429)
-"""Statuses for a request without a question, or for a model that the account lacks."""
+"""Statuses with which a cloud answers a request without a question, or for a model that the account
+lacks."""
 
 _KINDS = {
     # docs.aws.amazon.com, bedrock-runtime InvokeModelWithResponseStream, and common errors
@@ -249,7 +250,8 @@ class BedrockConnection(CloudConnection):
         client = anthropic.AsyncAnthropicBedrock(
             api_key=server.secret, aws_region=region, base_url=server.base_url, **options
         )
-        client.api_key = server.secret  # never the environment's, which belongs to another address
+        # Never the environment's key, which belongs to another address.
+        client.api_key = server.secret
         return client
 
     def current_secrets(self) -> Iterable[str]:

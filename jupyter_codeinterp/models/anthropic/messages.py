@@ -87,7 +87,7 @@ class MessagesConnection(HttpConnection):
         return ApiRefusal(status, error.api_message, kinds, headers=error.response.headers)
 
     def other_fault(self, error: Exception, model: str) -> Fault:
-        if isinstance(error, anthropic.CredentialsError):  # of the profile on disk
+        if isinstance(error, anthropic.CredentialsError):  # the credentials of the profile on disk
             return no_key(self.server)
         return super().other_fault(error, model)
 

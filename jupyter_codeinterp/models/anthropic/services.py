@@ -1,4 +1,4 @@
-"""Anthropic, and servers that speak its Messages API. And a search for those on this machine.
+"""Anthropic, and servers that speak its Messages API; a search for such servers on this machine.
 
 The server's start needs this file: it imports no model.
 """
@@ -201,7 +201,7 @@ async def _asked(place: LocalAddress) -> LocalServer | None:
         await model.prepare()
         models = await asyncio.wait_for(model.list_models(), LOCAL_TIMEOUT)
     except (ModelError, asyncio.TimeoutError):
-        return None  # Something else listens there.
+        return None  # Another program listens there.
     finally:
         await model.aclose()
     ids = [info.id for info in models]

@@ -1,4 +1,4 @@
-"""The common part of all models behind HTTP. Each API has its own adapter in ``providers``.
+"""The part that all models behind HTTP share. Each API's adapter is in ``anthropic`` or ``openai``.
 
 service.py     one row for each service; which key goes to which address
 provider.py    a service as a provider

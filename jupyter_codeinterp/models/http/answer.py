@@ -35,7 +35,7 @@ with thinking."""
 
 
 class Unbounded(Exception):
-    """A server sends more, or takes longer, than a model server has reason to."""
+    """A server sends more, or takes longer, than any model server would."""
 
 
 class _Block:

@@ -15,7 +15,7 @@ import httpx2
 from .answer import Unbounded
 
 MOST_BYTES = 4_000_000
-"""Most bytes of a list of models (OpenRouter's, with some 400, has 0.6 MB), of an error, and of
+"""Maximum bytes of a list of models (OpenRouter's, with some 400, has 0.6 MB), of an error, and of
 a stream between two events of the answer."""
 MOST_LINES = 5_000
 """Lines of a stream without an event; for each, the SDK copies the event so far."""

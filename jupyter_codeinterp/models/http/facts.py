@@ -80,7 +80,7 @@ def _read(found: Any) -> tuple[Prices, LongPrompts | None] | None:
     parts = (read, written, kept, again)
     over = {tier.start for part in parts for tier in getattr(part, "tiers", ())}
     if len(over) > 1:
-        return None  # The meter knows one limit.
+        return None  # The meter supports one limit.
     usual = _prices(parts, False)
     return usual, LongPrompts(over.pop(), _prices(parts, True)) if over else None
 

@@ -55,7 +55,8 @@ _BAD_IMAGE = (
 _OF_PDF = ("pdf", "input_file", "file_data", "document block", "including documents")
 _NO_TOOLS = ("--jinja", "--enable-auto-tool-choice", "that support tool use")
 THESE_IMAGES, THESE_PDFS = "these images", "these PDFs"
-"""What a repeated request may leave out: the files in this one. Others may work."""
+"""Parts that a repeated request may leave out: only the files in this request, because others may
+work."""
 _STATUS_OF_KIND = {
     "invalid_request_error": 400,
     "invalid_prompt": 400,

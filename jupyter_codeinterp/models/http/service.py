@@ -55,7 +55,7 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
     path           path of the API at an address without one
     its_host       whether an address is the service's own; None: if it has the origin of ``url``
     local          it runs on the person's machine at its usual port, without a key
-    runs_here      its models run on the server itself: on this machine they cost nothing
+    runs_here      its models run on the server itself, so on this machine they cost nothing
     own_prices     published prices of its models are those at its own address
     token_variable   the one of these that holds a token, which no server reads in ``X-Api-Key``
     headers_variable   holds headers for the environment's address, which often carry a key

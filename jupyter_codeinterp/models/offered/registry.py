@@ -100,7 +100,7 @@ class Models:
         """Result of a provider's last test: an error, or "" for success."""
         self._extensions = Extensions(allowed_packages)
         self.added: list[Added] = []
-        """What other packages add, once loaded."""
+        """Providers of other packages, once loaded."""
         self._loading = threading.RLock()
         self._loaded = False
         self._learnt: set[str] = set()

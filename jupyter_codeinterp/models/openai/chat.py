@@ -29,13 +29,14 @@ REASONING = ("reasoning_content", "reasoning")
 KEPT = ("extra_content", "reasoning_details")
 """Fields of a message, beside reasoning and calls, that are sent back unchanged."""
 IMAGES_OF_RESULTS = "The images of the results above:"
-"""Results can only be text, so their images follow in a separate message."""
+"""A result can only be text, so its images follow in a separate message."""
 
 
 class ChatConnection(OpenAIConnection):
     answers_path = "/chat/completions"
     optional = ("max_tokens", "stream_options", "tool_choice")
-    """OpenAI's newer models call the first ``max_completion_tokens``."""
+    """Parameters that some servers refuse. OpenAI's newer models call the first
+    ``max_completion_tokens``."""
 
     def talk(
         self, request: ModelRequest, without: frozenset[str], answer: AnswerBuilder

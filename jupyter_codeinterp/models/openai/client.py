@@ -112,7 +112,7 @@ def refusal_of(body: Any, status: int | None = None, headers: Mapping[str, str] 
     numbers = [int(kind) for kind in kinds if len(kind) == 3 and kind.isdecimal()]
     message = body.get("message") or body.get("detail") or body.get("error")
     if not isinstance(message, str):
-        message = "" if message is None else str(message)[:2_000]  # a list of faults
+        message = "" if message is None else str(message)[:2_000]  # such as a list of faults
     param = body.get("param")
     return ApiRefusal(
         status or next(filter(lambda n: n >= 400, numbers), None) or status_of(kinds),

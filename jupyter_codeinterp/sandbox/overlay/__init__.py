@@ -2,6 +2,6 @@
 
 ``layer`` on disk ← ``mounting``, a program that runs before bubblewrap, and ``refreshing``;
 ``following`` sees what changes below; ``changes`` compares a layer with the folder; ``keeping``
-copies from it into the folder; ``undoing`` puts files back; all use ``trees``, which follows no
+copies from it into the folder; ``discarding`` drops changes; all use ``trees``, which follows no
 link. ``written`` is for a running kernel.
 """

@@ -33,7 +33,7 @@ _HERE_6 = ("::", "::1")
 AT_ONCE = 4
 """Concurrent calls of one kernel."""
 HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
-"""May contain a key."""
+"""A variable with headers for requests, which may contain a key."""
 
 
 @dataclass

@@ -53,8 +53,8 @@ NO_WINDOW = (
 )
 
 NO_PATH = (
-    "Nothing has this address. docs/openapi.json lists all; ids of conversations are 32 "
-    "hexadecimal digits."
+    "This address does not exist. docs/openapi.json lists all addresses; "
+    "ids of conversations are 32 hexadecimal digits."
 )
 
 
@@ -139,7 +139,8 @@ class Handler(APIHandler):
             super().write_error(status_code, **kwargs)
 
     def words(self, sentence: object) -> str:
-        """In the page's language for a browser, which names languages; in English for others."""
+        """A sentence in the page's language for a browser, which sends ``Accept-Language``; else in
+        English."""
         browser = "Accept-Language" in self.request.headers
         return translated(sentence) if browser else in_english(sentence)
 
@@ -183,7 +184,7 @@ def _read(read: Callable[[], T]) -> T:
 
 
 class UnknownHandler(Handler):
-    """Every other address of the API, such as one with a malformed id."""
+    """Answers every other address of the API, such as one with a malformed id."""
 
     def initialize(self) -> None:  # type: ignore[override]
         super().initialize({})

@@ -41,51 +41,55 @@ SHORT_FORMS = (
         "POST",
         "messages",
         c.SendMessage,
-        "Start a turn, or say something while one is running.",
+        "Start a turn, or send a message to the running one.",
         HTTPStatus.ACCEPTED,
     ),
     ShortForm(
         "POST",
         "branches",
         c.Branch,
-        "Say something else in the place of an earlier message: a new conversation, which begins "
-        "with the turns before it.",
+        "Replace an earlier message, in a new conversation that begins with the turns before it.",
         HTTPStatus.CREATED,
     ),
     ShortForm(
-        "DELETE", rf"queued/{NUMBER}", c.TakeBack, "Take back a queued message.", part="number"
+        "DELETE", rf"queued/{NUMBER}", c.TakeBack, "Withdraw a queued message.", part="number"
     ),
-    ShortForm("POST", "decisions", c.Decide, "The person's word on a draft."),
-    ShortForm("POST", "answers", c.Answer, "The person's answer to a question."),
-    ShortForm("POST", "stop", c.Cancel, "Stop the turn."),
-    ShortForm("POST", "retry", c.Retry, "Go on after an error.", HTTPStatus.ACCEPTED),
-    ShortForm("PUT", "mode", c.SetMode, "From the next decision on."),
-    ShortForm("PUT", "model", c.SetModel, "From the next turn on, with a summary."),
+    ShortForm("POST", "decisions", c.Decide, "Decide on a draft."),
+    ShortForm("POST", "answers", c.Answer, "Answer a question of the agent."),
+    ShortForm("POST", "stop", c.Cancel, "Stop the running turn."),
+    ShortForm("POST", "retry", c.Retry, "Repeat the turn after an error.", HTTPStatus.ACCEPTED),
+    ShortForm("PUT", "mode", c.SetMode, "Set the mode from the next decision on."),
+    ShortForm(
+        "PUT",
+        "model",
+        c.SetModel,
+        "Set the model from the next turn on, which begins with a summary.",
+    ),
     ShortForm(
         "POST",
         "files",
         c.KeepFiles,
-        "Copy some of them into the notebook's folder, or discard them.",
+        "Copy waiting files into the notebook's folder, or discard them.",
     ),
     ShortForm(
         "POST",
         rf"turns/{NUMBER}/undo",
         c.UndoTurn,
-        "Put back what a turn changed.",
+        "Undo a turn's changes.",
         part="turn",
     ),
     ShortForm(
         "POST",
         rf"turns/{NUMBER}/redo",
         c.RedoTurn,
-        "Bring back what an undo of a turn took back.",
+        "Redo a turn's undone changes.",
         part="turn",
     ),
 )
 
 
 class Extras(msgspec.Struct, frozen=True):
-    """What a client without a notebook adds to a command.
+    """Fields that a client without a notebook adds to a command.
 
     ``kernel``: the kernelspec to start if a turn begins and the notebook has no kernel; "": the
     notebook's own. ``alone``: in a turn that begins nobody can be asked, and the client allows
@@ -142,7 +146,7 @@ async def _short(form: ShortForm, handler: Handler, session_id: str, part: str =
 async def _carry_out(
     handler: Handler, command: c.SessionCommand, extras: Extras, has: c.Permissions = ()
 ) -> msgspec.Struct:
-    """``has``: permissions that are known."""
+    """``has``: permissions that were checked."""
     from ...session.messages import Sender
     from ...session.service import COMMANDS, Sent, Taken, carry_out
 

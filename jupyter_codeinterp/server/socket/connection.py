@@ -180,7 +180,7 @@ class ClientConnection:
     # --- events ----------------------------------------------------------------------
 
     def _take_lease(self, session: Session) -> None:
-        """Let the turn use this window's copy of the notebook."""
+        """Make this window the one that the turn works in."""
         notebook = self._manager.notebooks.opened(session.info.notebook)
         if notebook is not None:
             notebook.take(self)

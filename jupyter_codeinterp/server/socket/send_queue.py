@@ -62,8 +62,8 @@ async def encode_large(frame: ServerFrame) -> bytes:
 
 
 def _piecewise(frame: ServerFrame) -> bytes:
-    """Encode output by output, so that the event loop gets the GIL in between. The join
-    releases it."""
+    """Encode output by output, so that the event loop gets the GIL in between. ``join`` releases
+    it."""
     if isinstance(frame, OutputsFrame):
         outputs, light = frame.outputs, encode(msgspec.structs.replace(frame, outputs=()))
     elif isinstance(frame, OpFrame) and isinstance(frame.op, FinishRun):
