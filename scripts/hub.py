@@ -1,4 +1,4 @@
-"""Two people on the hub of deploy/hub: each works, and neither reaches anything of the other.
+"""Two people on the hub of deploy/hub. Each can work, and neither can reach the other's data.
 
 ``scripts/engines hub`` runs this, against the fake model.
 """
@@ -32,11 +32,11 @@ ROOT = Path(__file__).parents[1]
 ENVIRONMENT = ROOT / ".packages" / "hub"
 SANDBOXED = "python3-sandboxed"
 WORDS = {"alice": "aubergine-4711", "bob": "bergamot-0815"}
-"""What each says, and nobody else may see."""
+"""Each person's secret words."""
 KEYS = {name: f"sk-gateway-{name}-0123456789" for name in WORDS}
 REFUSED = (302, 403, 404)
 PATIENCE = 120.0
-"""Seconds that the hub, a person's server or a turn may take."""
+"""Maximum seconds for the hub, a person's server, or a turn."""
 
 
 def check(what: str, holds: object, detail: object = "") -> None:
@@ -101,7 +101,7 @@ def server_of(name: str, process: psutil.Process) -> psutil.Process:
 
 
 class Person:
-    """A browser without pages: cookies, and the XSRF word of each path."""
+    """A browser without pages: cookies, and each path's XSRF token."""
 
     def __init__(self, url: str, name: str) -> None:
         self.name = name
@@ -143,20 +143,20 @@ class Person:
     async def send(
         self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
     ) -> httpx.Response:
-        """Whatever the answer is. ``path`` may be at anybody's server."""
+        """Send a request, and return any answer. ``path`` may belong to any person's server."""
         given = {"X-XSRFToken": self.word(f"{self.base}/"), **(headers or {})}
         asked = self.http.build_request(method, path, json=body, headers=given)
         return await self.http.send(asked, follow_redirects=False)
 
     async def fetch(self, method: str, route: str, body: Any = None) -> Any:
-        """The good answer of the person's own server."""
+        """The successful answer of the person's own server."""
         secret = {"X-Codeinterp-Window": self.secret}
         answer = await self.send(method, f"{self.base}/{route}", body, secret)
         answer.raise_for_status()
         return answer.json() if answer.content else None
 
     async def refusal(self, method: str, route: str, body: Any = None) -> int:
-        """The status with which the person's own server refuses this; 0 if it does not."""
+        """The status of the own server's refusal; 0 if it does not refuse."""
         try:
             await self.fetch(method, route, body)
         except httpx.HTTPStatusError as error:
@@ -167,7 +167,7 @@ class Person:
         return str((await self.fetch("POST", "codeinterp/api/tickets", {}))["ticket"])
 
     async def opens(self, base: str, ticket: str, origin: str = "") -> int:
-        """The status with which the server there answers to a socket; 101 if it opens."""
+        """The status of that server's answer to a WebSocket request; 101 if it opens."""
         path = f"{base}/codeinterp/api/channel?ticket={ticket}"
         headers = {"Cookie": self.cookies(path), "Origin": origin or self.url}
         address = self.url.replace("http", "ws", 1) + path
@@ -210,7 +210,7 @@ class Person:
 
 
 def addresses(session_id: str) -> list[tuple[str, str]]:
-    """Each method and path of the API, with this conversation in it."""
+    """Each method and path of the API, with this conversation's id."""
     names = {"session_id": session_id, "provider": "anthropic", "number": "1"}
     names |= {"token": "0" * 16, "server": "0" * 64}
     paths = json.loads((ROOT / "docs" / "openapi.json").read_text())["paths"]
@@ -243,7 +243,7 @@ async def over_http(alice: Person, bob: Person, session_id: str, token: str) -> 
 
 
 def on_the_machine(folder: Path, server: int, account: int) -> None:
-    """As the account of Bob's server, which is less bound than his kernels."""
+    """Attempts with the account of Bob's server, which may do more than his kernels."""
     home = folder / "homes" / "alice"
     tries = {
         "her notebook": f"cat {home}/notebooks/work.ipynb",

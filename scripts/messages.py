@@ -21,7 +21,7 @@ PLACES = {"Sentence": 0, **dict.fromkeys(ERRORS.split(), 1)}
 
 
 def arguments(tree: ast.AST) -> Iterator[ast.expr]:
-    """What calls get as a template."""
+    """The templates in arguments of calls."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and ast.unparse(node.func) in PLACES:
             place = PLACES[ast.unparse(node.func)]
@@ -29,7 +29,7 @@ def arguments(tree: ast.AST) -> Iterator[ast.expr]:
 
 
 def values(tree: ast.AST, names: frozenset[str]) -> Iterator[ast.expr]:
-    """What these names are assigned."""
+    """The values that are assigned to these names."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
             known = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
@@ -37,7 +37,7 @@ def values(tree: ast.AST, names: frozenset[str]) -> Iterator[ast.expr]:
 
 
 def literals(node: ast.expr) -> Iterator[tuple[int, str]]:
-    """The strings of an expression, without what a call in it gets."""
+    """The strings of an expression, without arguments of calls."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.lineno, node.value
     elif isinstance(node, (ast.IfExp, ast.Dict, ast.Tuple)):

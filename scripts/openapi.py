@@ -52,7 +52,7 @@ class Title(msgspec.Struct):
 
 
 class Secret(msgspec.Struct):
-    """Of the window that connects again, or goes."""
+    """The secret of the window that reconnects or leaves."""
 
     secret: str = ""
 
@@ -63,14 +63,14 @@ class Ticket(msgspec.Struct):
 
 
 class Client(msgspec.Struct):
-    """``secret`` is sent as ``X-Codeinterp-Window`` from now on."""
+    """Send ``secret`` with each later request as ``X-Codeinterp-Window``."""
 
     client: int
     secret: str
 
 
 class Key(msgspec.Struct):
-    """``base_url`` "": the address that it has. ``model`` answers by default from then on."""
+    """``base_url`` "": the known address. ``model`` becomes the default."""
 
     key: str = ""
     base_url: str = ""
@@ -124,15 +124,15 @@ class Events(msgspec.Struct):
 
 
 class Error(msgspec.Struct):
-    """Every error of the extension's own. ``code`` is for programs, ``message`` for people."""
+    """An error of this extension. ``code`` is for programs, ``message`` for people."""
 
     code: str
     message: str
 
 
 class Route(NamedTuple):
-    """``answer`` None: no body, or one that is free in its names (``object``). ``status`` 0: as
-    the route has it."""
+    """``answer`` None: no body; ``dict``: an object with any fields. ``status`` 0: the route's
+    own."""
 
     about: str
     body: Any = None
@@ -162,36 +162,37 @@ PARTS = {
     TOKEN: "token",
     SERVER: "server",
 }
-"""Of the addresses that the handlers have, and their names."""
+"""Patterns in the handlers' addresses, and their names."""
 ROUTES = {
-    "GET status": Route("What is configured.", answer=Status),
-    "DELETE notices/{number}": Route("The person has read a notice of the status.", answer=Status),
-    "GET models": Route("What can be chosen.", answer=Models),
+    "GET status": Route("The server's configuration.", answer=Status),
+    "DELETE notices/{number}": Route("Mark a notice of the status as read.", answer=Status),
+    "GET models": Route("The models to choose from.", answer=Models),
     "GET local": Route("Model servers found on this machine.", answer=LocalServers),
     "GET connections": Route(
-        "All providers, and how each is connected; never a key.", answer=Connections
+        "All providers and their connections, without keys.", answer=Connections
     ),
     "POST connections/{provider}": Route(
-        "Try a key, an address or both, and keep them.", Key, Connected
+        "Test a key, an address or both, and save them.", Key, Connected
     ),
-    "DELETE connections/{provider}": Route("Forget what has been entered.", None, Connected),
-    "POST connections/{provider}/test": Route("Ask for its models with what is kept.", None, Tried),
+    "DELETE connections/{provider}": Route("Delete the entered connection.", None, Connected),
+    "POST connections/{provider}/test": Route(
+        "Test the saved connection by listing its models.", None, Tried
+    ),
     "POST key": Route(
-        "The same for the default provider: try a key, or a server, and keep it.",
+        "Test and save a key or an address of the default provider.",
         Key,
         Status,
     ),
-    "DELETE key": Route("Forget what has been entered for the default provider.", None, Status),
+    "DELETE key": Route("Delete the entered connection of the default provider.", None, Status),
     "POST complete": Route(
-        "What a cell in which a person types could go on with; a new one of a client's ends the "
-        "one before.",
+        "A completion at the cursor of a cell. A client's new request ends its previous one.",
         completions.Completion,
         completions.Completed,
     ),
     "POST demo": Route("Copy the offline demo.", NotebookAsked, DemoCopied),
     "GET names": Route(
-        "What a message about a notebook can name: variables, without values, and files; with "
-        "`columns_of` only this variable, with all its columns.",
+        "Names that a message about a notebook can mention: files, and variables without values. "
+        "With `columns_of`, only this variable, with all its columns.",
         answer=Nameable,
         query=("notebook", "columns_of"),
     ),
@@ -206,7 +207,8 @@ ROUTES = {
         TableAnswer,
     ),
     "GET verifications": Route(
-        "The latest verification of a notebook. With `seen`, a version, as soon as it has another.",
+        "The latest verification of a notebook. With `seen`, a version, the answer waits for "
+        "another version.",
         answer=notebooks.Verified,
         query=("notebook", "seen"),
     ),
@@ -215,45 +217,47 @@ ROUTES = {
         notebooks.Asked,
         notebooks.Verified,
     ),
-    "DELETE verifications": Route("Cancel it.", answer=notebooks.Verified, query=("notebook",)),
+    "DELETE verifications": Route(
+        "Cancel the running verification.", answer=notebooks.Verified, query=("notebook",)
+    ),
     "GET mcp/tokens": Route("The tokens of outside agents, without secrets.", answer=ListedTokens),
-    "POST mcp/tokens": Route("Make one. The answer alone has its secret.", NewToken, MadeToken),
-    "DELETE mcp/tokens/{token}": Route("Revoke one.", status=204),
+    "POST mcp/tokens": Route("Make a token. Only this answer has its secret.", NewToken, MadeToken),
+    "DELETE mcp/tokens/{token}": Route("Revoke a token.", status=204),
     "GET tool-servers": Route(
         "The MCP servers whose tools the agent may call. Starts none.",
         answer=ToolServersFound,
         query=("notebook",),
     ),
     "PATCH tool-servers/{server}": Route(
-        "Approve the server with exactly this entry and start it, end it, or pick its tools.",
+        "Approve and start the server with exactly this entry, stop it, or pick its tools.",
         Wish,
         ToolServersFound,
     ),
-    "POST tickets": Route("For the socket of a window.", Secret, Ticket),
-    "POST clients": Route("For a client that has no socket.", None, Client),
-    "POST leaving": Route("The window's page goes away.", Secret, status=204),
+    "POST tickets": Route("Get a ticket for a window's WebSocket.", Secret, Ticket),
+    "POST clients": Route("Register a client without a WebSocket.", None, Client),
+    "POST leaving": Route("Announce that a window's page closes.", Secret, status=204),
     "GET sessions": Route(
-        "Conversations, newest first; with `q` those that hold a word.",
+        "Conversations, newest first; with `q`, those that contain a word.",
         answer=Found,
         query=("notebook", "q"),
     ),
     "POST command": Route(
-        "Carry out any command to a conversation, as the socket has it, with what a client "
-        "without a notebook adds. A message without `session_id` begins a conversation. The "
+        "Carry out any command to a conversation, as over the WebSocket. A client without a "
+        "notebook can add fields. A message without `session_id` begins a conversation. The "
         "command's own permissions are needed, too.",
         SessionCommand,
         Taken,
     ),
     "POST sessions": Route(
-        "A conversation on a notebook, which has a kernel from now on.",
+        "Create a conversation about a notebook, and start the notebook's kernel if needed.",
         sessions.NewSession,
         SessionInfo,
     ),
-    "PATCH sessions/{session_id}": Route("Rename.", Title, SessionInfo),
-    "DELETE sessions/{session_id}": Route("Stop and forget.", status=204),
+    "PATCH sessions/{session_id}": Route("Rename a conversation.", Title, SessionInfo),
+    "DELETE sessions/{session_id}": Route("Stop and delete a conversation.", status=204),
     "GET sessions/{session_id}/events": Route(
-        "What happened after number `after`. With `Accept: text/event-stream` it goes on for "
-        "ever; `Last-Event-ID` counts before `after`.",
+        "Events after number `after`. With `Accept: text/event-stream` the answer is an endless "
+        "stream; `Last-Event-ID` overrides `after`.",
         answer=Events,
         query=("after",),
     ),
@@ -261,25 +265,23 @@ ROUTES = {
         "The conversation as Markdown.",
     ),
     "GET sessions/{session_id}/sent/{number}": Route(
-        "What was sent to the model in a step.", answer=dict
+        "The request to the model in a step.", answer=dict
     ),
     "GET sessions/{session_id}/files": Route(
-        "The files that wait in a sandboxed kernel's overlay.", answer=WaitingList
+        "Files that wait in a sandboxed kernel's overlay.", answer=WaitingList
     ),
     "GET sessions/{session_id}/files/text": Route(
-        "The beginning of a file that waits.", answer=WaitingText, query=("path",)
+        "The beginning of a waiting file.", answer=WaitingText, query=("path",)
     ),
     "GET sessions/{session_id}/turns/{number}/changes": Route(
-        "What a turn changed, cell by cell.", answer=Review
+        "A turn's changes, cell by cell.", answer=Review
     ),
-    "GET channel": Route(
-        "The WebSocket of a window, with a ticket.", status=101, query=("ticket",)
-    ),
+    "GET channel": Route("A window's WebSocket; needs a ticket.", status=101, query=("ticket",)),
 }
 
 
 def named(pattern: str) -> str:
-    """The address with the names of its parts."""
+    """The address with names in place of patterns."""
     for group, name in PARTS.items():
         pattern = pattern.replace(group, f"{{{name}}}")
     return pattern
@@ -291,7 +293,7 @@ FORMS = {
 
 
 def served() -> dict[str, Served]:
-    """The routes that there are, each with its permissions."""
+    """All routes by method and address, with their permissions."""
     found = {
         f"{one.method} {named(one.path)}": one
         for one in (
@@ -363,7 +365,7 @@ def _operation(path: str, route: Route, known: dict[Any, Any], served: Served) -
         "responses": {
             str(route.status or int(served.status)): good,
             "default": {
-                "description": "What was wrong, in words.",
+                "description": "A description of the error.",
                 "content": {"application/json": {"schema": known[Error]}},
             },
         },

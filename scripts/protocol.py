@@ -27,7 +27,7 @@ HEADER = "/* Made by scripts/protocol.py from the Python %s. Do not edit. */\n"
 
 
 def string(kind: type) -> dict[str, str]:
-    """A sentence reaches the page in words."""
+    """A sentence reaches the page as a string."""
     return {"type": "string"}
 
 
@@ -43,7 +43,7 @@ def schema() -> dict[str, Any]:
     ):
         (out,), _ = msgspec.json.schema_components([union], schema_hook=string)
         unions[name] = {"anyOf": out["anyOf"]}
-    # Defaults are filled in by the server when it sends: mark everything it sends as present.
+    # The server fills in defaults when it sends, so mark all fields that it sends as present.
     incoming = {member.__name__ for member in get_args(commands.Command)}
     for name, definition in defs.items():
         definition["additionalProperties"] = False
@@ -83,15 +83,15 @@ def protocol() -> str:
         HEADER % "types"
         + "/* eslint-disable */\n"
         + re.sub(r"\n \*     ", "\n * ", alone.sub("", noise.sub("\n", done.stdout)))
-        + "/** After which cell a new one goes: the first of these that is there. */\n"
+        + "/** A new cell goes below the first of these that exists. */\n"
         + f"export const PLACE_ORDER = [{', '.join(map(repr, ORDER))}] as const;\n"
-        + "/** What keys look like; see view/redaction/found_secrets.py. */\n"
+        + "/** Formats of keys; see view/redaction/found_secrets.py. */\n"
         + f"export const KEY_FORMS = {json.dumps(forms)} as const;\n"
     )
 
 
 def formula_names() -> str:
-    """What src/markdown/formulas.ts checks formulas against."""
+    """The source of formula-names.ts, for the checks of src/markdown/formulas.ts."""
 
     def words(name: str, values: frozenset[str]) -> str:
         # One string is a third of the size of a list.

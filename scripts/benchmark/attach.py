@@ -1,5 +1,5 @@
-"""How long a window waits for a long conversation: from ``subscribe`` after 0 to its last
-event, at a raw WebSocket client. The first time the server also takes the conversation up."""
+"""Measures how long a window waits for a long conversation: from ``subscribe`` after 0 to its last
+event, with a raw WebSocket client. The first time, the server also loads the conversation."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def _measure() -> list[Figure]:
 
 
 def _write(journal: Path) -> None:
-    """A thousand turns, each with a cell that ran and was told of."""
+    """A thousand turns, each with a cell that ran and an answer."""
     store = SqliteStore(journal)
     now = time.time()
     store.create(SessionInfo(SESSION, "a.ipynb", "Regions", "m", "auto", False, now, now))
@@ -70,7 +70,7 @@ def _turn(n: int) -> list[e.Event]:
 
 
 async def _attach(socket: WebSocketClientConnection) -> float:
-    """Milliseconds."""
+    """Returns milliseconds."""
     last = f'"seq":{EVENTS},'.encode()
     began = time.monotonic()
     await socket.write_message(msgspec.json.encode(Subscribe(SESSION)).decode())

@@ -1,12 +1,12 @@
-"""What a step takes in a browser, and what an op costs it in a notebook of 1,000 cells: Chromium
+"""Measures a step in a browser, and an op in a notebook of 1,000 cells: Chromium
 without a window, JupyterLab, turns in Auto mode with code that streams and cells that run.
 
-What counts is what the extension does with the main thread: from a frame's arrival until it is
-applied and answered, with all of JupyterLab that runs within, in processor time. The server, the
-kernel and the browser's other processes run beside it.
+It measures the processor time of the main thread, JupyterLab's work included, from a frame's
+arrival until it is applied and answered. The server, the kernel and the browser's other processes
+run at the same time.
 
-All cells are drawn before anything is measured. The longest op is then the deletion of an empty
-cell that is active: JupyterLab activates another, which is a layout of all cells.
+All cells are drawn before the measurement. The longest op is then the deletion of an empty active
+cell: JupyterLab activates another cell, which needs a layout of all cells.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _steps = scenario(
     answer(text(PARAGRAPHS)),
 )
 _AT_LENGTH = answer(text(PARAGRAPHS * 3)).at(delay=0.03)
-"""400 characters a second for more than 20 seconds: longer than is typed."""
+"""400 characters a second for more than 20 seconds: longer than the typing lasts."""
 
 
 STEPS = 20
@@ -76,8 +76,8 @@ WARM_UP = 5
 
 
 def turn(request: Request) -> Answer:
-    """As many trivial cells as the person says. Otherwise all kinds of ops first, and a long
-    answer in words to what follows."""
+    """As many trivial cells as the person's message names. Otherwise all kinds of ops first, then
+    long answers in words."""
     if request.said[-1].isdigit():
         return trivial_cells(request).at(first=MODEL_CALL)
     return _steps(request) if len(request.said) == 1 else _AT_LENGTH
@@ -136,7 +136,7 @@ async def _measure() -> Any:
             for name, cells in {"long": CELLS, "short": ORDINARY, "steps": 1}.items():
                 file = server.folder / "notebooks" / f"{name}.ipynb"
                 file.write_text(json.dumps(_notebook(cells)))
-                # A workspace each: that of both would open the long one beside the short one.
+                # A workspace for each notebook: a shared one would open both.
                 path = f"lab/workspaces/{name}/tree/{file.name}?codeinterp=open"
                 urls[name] = f"{server.url}/{path}&token={server.token}"
             turns = {"turns": [WARM_UP, STEPS], "executable": _chromium()}
@@ -166,7 +166,7 @@ async def _drive(options: dict[str, Any]) -> Any:
 
 
 def _chromium() -> str:
-    """The system's; "" for Playwright's own."""
+    """The path of the system's Chromium; "" to use Playwright's own."""
     names = ("chromium", "chromium-browser", "google-chrome", "chromium-headless-shell")
     return next(filter(None, map(shutil.which, names)), "")
 

@@ -13,17 +13,17 @@ LABEXTENSION = Path(jupyter_codeinterp.__file__).parent / "labextension"
 
 
 EXPOSED = re.compile(r'"\./(?:index|style)":\(\)=>(.+?)\.then')
-"""In the entry: the chunks of the plugins and of the style. The rest is loaded when it is used."""
+"""Matches the chunks of the plugins and of the style in the entry. The others are loaded on use."""
 
 
 def measure() -> list[Figure]:
-    """Raw bytes of the chunks; what stands there is the last build."""
+    """Raw bytes of the chunks of the last build."""
     size = {path.name.split(".")[0]: path.stat().st_size for path in LABEXTENSION.rglob("*.js")}
     [entry] = LABEXTENSION.rglob("remoteEntry.*.js")
     exposed = EXPOSED.findall(entry.read_text())
     if len(exposed) != 2:
         raise RuntimeError(f"{entry.name} does not say what it is made of")
-    # One without a file stands for what JupyterLab has itself.
+    # A chunk without a file is a module that JupyterLab provides.
     named = set(re.findall(r"\.e\((\d+)\)", "".join(exposed))) & size.keys()
     start = size["remoteEntry"] + sum(size[chunk] for chunk in named)
     maps = len(list(LABEXTENSION.rglob("*.map")))

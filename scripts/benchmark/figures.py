@@ -1,4 +1,4 @@
-"""Figures and their bounds."""
+"""Measured figures and their bounds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Figure:
-    """What was measured, in ``unit``."""
+    """The measured ``values``, in ``unit``."""
 
     name: str
     values: Sequence[float]
@@ -37,7 +37,7 @@ class Figure:
 
     @property
     def row(self) -> tuple[str, ...]:
-        """Name, bounds with what was measured, and whether they are met."""
+        """Name, bounds, measured statistics, and whether the bounds are met."""
         count = len(self.values)
         found = [
             f"{_amount(self.statistic(bound.of), self.unit)} {bound.of}".rstrip()
@@ -53,7 +53,7 @@ class Figure:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The smallest value that is not exceeded by this share of the values."""
+    """The smallest value that this share of the values does not exceed."""
     return sorted(values)[max(0, math.ceil(share * len(values)) - 1)]
 
 

@@ -1,5 +1,5 @@
-"""The task of three cells with a kernel of a gateway, over a link with a tenth of a second in each
-direction."""
+"""Measures a task of three cells in a gateway's kernel, over a link that delays each direction by
+0.1 s."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .workplace import show_panel, workplace
 DELAY = 0.1
 """Seconds that the link takes in each direction."""
 RUNS = 4
-"""The first one is left out: the kernel imports pandas, the server what is still missing."""
+"""Number of runs. The first one is left out: in it, kernel and server import packages."""
 CELLS = 3
 ROUND_TRIPS = 2
-"""Of a cell: whether the kernel is idle, and the code."""
+"""Round trips of a cell: one asks whether the kernel is idle, one runs the code."""
 
 
 def measure() -> list[Figure]:

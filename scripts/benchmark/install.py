@@ -1,4 +1,4 @@
-"""What installing the package adds to an environment that has JupyterLab."""
+"""Measures what the package adds to an environment with JupyterLab."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ OURS = "jupyter-codeinterp"
 
 
 def measure() -> list[Figure]:
-    """Bytes of the files of all packages that it needs and JupyterLab does not, without extras. Its
-    own are those of the folder: it may be installed as a link. Compiled files are left out: whether
-    they are there depends on what ran before."""
+    """Bytes of the package and of all packages that it needs and JupyterLab does not, without
+    extras. Its own files are those of the folder, because it may be installed as a link. Compiled
+    files are left out, because they depend on earlier runs."""
     added = {
         name: found for name, found in _needed(OURS).items() if name not in _needed("jupyterlab")
     }
@@ -39,7 +39,7 @@ def _bytes(paths: Iterable[Path]) -> int:
 
 
 def _needed(name: str) -> dict[str, Distribution]:
-    """The package and all that it needs, by canonical name."""
+    """The package and its requirements, by canonical name."""
     found: dict[str, Distribution] = {}
     left = [name]
     while left:
@@ -49,7 +49,7 @@ def _needed(name: str) -> dict[str, Distribution]:
         try:
             found[name] = distribution(name)
         except PackageNotFoundError:
-            continue  # for another system, or another Python
+            continue  # a requirement for another system or Python
         for line in found[name].requires or ():
             requirement = Requirement(line)
             if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):

@@ -1,6 +1,5 @@
-"""How long an event waits for the journal: the event loop waits with it.
-
-The journal is one that has been used: 50 conversations, and another one being written.
+"""Measures how long an event, and with it the event loop, waits for the journal. The journal
+already has 50 conversations, and another one is being written.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ def _begin(store: SqliteStore, session_id: str) -> None:
 
 
 def _event(seq: int) -> Event:
-    """Mostly text, now and then a result."""
+    """Mostly text, sometimes a result."""
     return _RESULT if seq % 20 == 0 else _TEXT
 
 

@@ -1,4 +1,5 @@
-"""What ``%%ai`` costs: ``%load_ext`` in a new process, and the first word beyond the SDK's own."""
+"""Measures ``%%ai``: ``%load_ext`` in a new process, and the first word beyond the SDK's own
+time."""
 
 from __future__ import annotations
 
@@ -67,7 +68,7 @@ def measure() -> list[Figure]:
 
 
 async def _first_words() -> list[float]:
-    """Seconds, against a fake of the model that goes on for longer than words are gathered."""
+    """Returns seconds. The fake model streams for longer than the magic gathers words."""
     script = lambda request: answer(text(WORDS))  # noqa: E731
     async with FakeAnthropic(script, speed=Speed(delay=0.02), check=False) as model:
         said = await asyncio.to_thread(_python, FIRST_WORD, ANTHROPIC_BASE_URL=model.url)
@@ -76,7 +77,7 @@ async def _first_words() -> list[float]:
 
 
 def _python(code: str, **env: str) -> str:
-    """The last line that it prints."""
+    """Run the code, and return the last line that it prints."""
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "ANTHROPIC_API_KEY": "sk-fake", **env},

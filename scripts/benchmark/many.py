@@ -1,6 +1,6 @@
-"""Fifty conversations that stream at once: how long a delta takes from the model to the
-window's socket, and what the server needs for it. Model and windows are processes of their
-own; a delta is the time at which it was sent, on the clock that all of them share."""
+"""Measures fifty conversations that stream at once: the time of a delta from the model to the
+window's socket, and the server's memory. Model and windows are separate processes. The text of a
+delta is its time of sending, by a clock that all processes share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .workplace import KEY
 
 WINDOWS = 50
 SECONDS = 20.0
-"""That each answer takes, at the least."""
+"""Minimum seconds of each answer."""
 
 
 def measure() -> list[Figure]:

@@ -1,5 +1,5 @@
-"""A model for many conversations at once, in a process of its own: each delta is the time at
-which it was sent. Prints its address; ends with the input.
+"""A fake model for many conversations at once, in a process of its own. The text of a delta is its
+time of sending. Prints its address; ends with its input.
 
 python -m scripts.benchmark.many_model SECONDS
 """
@@ -16,13 +16,13 @@ from tests.fake_anthropic import FakeAnthropic, Request, Speed, answer
 from tests.fake_anthropic.turns import RawEvents, Turn
 
 DELTAS = 40
-"""A second, in each conversation."""
+"""Deltas per second in each conversation."""
 CLOCK = 1 << 16
-"""Milliseconds after which the stamps begin anew: four hexadecimal digits."""
+"""Milliseconds after which the time stamps restart: they have four hexadecimal digits."""
 
 
 def now() -> int:
-    """Milliseconds of a clock that all processes of the machine share."""
+    """Milliseconds by a clock that all processes of the machine share."""
     return int(time.monotonic() * 1000) % CLOCK
 
 

@@ -1,6 +1,6 @@
-"""The windows of many conversations, in a process of their own: each asks once, and reads
-the stamps of the answer. Prints the milliseconds from the model to the socket as JSON, for
-all deltas that were sent while every conversation streamed.
+"""The windows of many conversations, in a process of their own. Each asks once and reads the time
+stamps of the answer. Prints the milliseconds from the model to the socket as JSON, for all deltas
+sent while every conversation streamed.
 
 python -m scripts.benchmark.many_windows URL TOKEN WINDOWS
 """
@@ -23,7 +23,7 @@ from .servers import Server
 from .workplace import open_socket, show_panel
 
 Stamp = tuple[float, float]
-"""When a delta came, in seconds, and how long it had been on its way, in milliseconds."""
+"""A delta's time of arrival in seconds, and its delay in milliseconds."""
 
 
 async def main(server: Server, windows: int) -> list[float]:

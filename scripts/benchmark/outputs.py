@@ -1,5 +1,5 @@
-"""How long the event loop is silent while a run's outputs go into the journal and to a window,
-and while a receipt comes back that has the cell as it was."""
+"""Measures how long the event loop is blocked while a run's outputs go into the journal and to a
+window, and while a receipt with the earlier cell comes back."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .figures import Bound, Figure
 KEY = "sk-ant-api03-bench-8fJ2kQ0zL5vX7mN1pR4tY6wB9cD3eG"
 RUNS = 5
 SIZES = ((2, 20.0), (32, 50.0))
-"""MB of outputs, and the milliseconds that the event loop may be silent."""
+"""MB of outputs, and the milliseconds that the event loop may be blocked."""
 MOST_IN_A_RECEIPT = 3_000_000
 
 
 class Window:
-    """Answers each op with the receipt that it is given for it."""
+    """A window that answers each op with a given receipt."""
 
     def __init__(self, notebook: LiveNotebook) -> None:
         self.receipt = Receipt("done")
@@ -34,7 +34,7 @@ class Window:
         self._queue = SendQueue(self._write, lambda reason: None)
 
     async def _write(self, message: bytes) -> None:
-        """A socket that takes everything at once."""
+        """Stands for a socket that takes everything at once."""
 
     def send(self, frame: ServerFrame) -> None:
         self._queue.post(frame)
@@ -83,7 +83,7 @@ async def _of_size(size: int, bound: float) -> list[Figure]:
 
 
 def _outputs(size: int, number: int) -> tuple[Output, ...]:
-    """As a plot has them, in pieces of at most 2 MB."""
+    """Outputs like those of a plot, in pieces of at most 2 MB."""
     data = f"{number:08d}" * (min(size, 2) * 125_000)
     image = {"image/png": data, "text/plain": "<Figure size 640x480>"}
     output: Output = {"output_type": "display_data", "data": image, "metadata": {}}
@@ -105,7 +105,7 @@ async def _delete(document: SessionDocument) -> None:
 
 
 async def _silence(work: Coroutine[None, None, None]) -> float:
-    """The longest that the event loop does not come round, in milliseconds."""
+    """The longest time that the event loop is blocked, in milliseconds."""
     longest = 0.0
     done = asyncio.ensure_future(work)
     while not done.done():

@@ -1,4 +1,5 @@
-"""Ask ``/api/status`` every 10 ms until the input ends; print the seconds of each as JSON.
+"""Request ``/api/status`` every 10 ms until the input ends; print the seconds of each request as
+JSON.
 
 python -m scripts.benchmark.poll URL TOKEN
 """

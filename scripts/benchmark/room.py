@@ -1,4 +1,4 @@
-"""A shared notebook of 1,000 cells: what an op and a read of it cost the event loop."""
+"""Measures how long an op and a read block the event loop in a shared notebook of 1,000 cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a sandbox costs: a plain and a sandboxed kernel of the same Python, in turn."""
+"""Measures the cost of a sandbox: a plain and a sandboxed kernel of the same Python, in turn."""
 
 from __future__ import annotations
 
@@ -86,14 +86,14 @@ async def sandboxed_kernels() -> AsyncIterator[AsyncMappingKernelManager]:
 
 
 def _written(folder: Path) -> tuple[str, str]:
-    """The folders of a sandboxed kernelspec and of notebooks, made."""
+    """Make the folders of a sandboxed kernelspec and of notebooks."""
     write_kernelspec(folder, "sandboxed", {"memory": 1 << 33})
     (folder / "notebooks").mkdir()
     return str(folder / "kernels"), str(folder / "notebooks")
 
 
 def write_kernelspec(folder: Path, name: str, traits: Mapping[str, Any]) -> None:
-    """Of a sandboxed kernel with these traits of its provisioner."""
+    """Write the kernelspec of a sandboxed kernel with these traits of its provisioner."""
     spec = folder / "kernels" / name / "kernel.json"
     spec.parent.mkdir(parents=True)
     provisioner = {"provisioner_name": "codeinterp-sandbox", "config": traits}
@@ -107,7 +107,7 @@ def write_kernelspec(folder: Path, name: str, traits: Mapping[str, Any]) -> None
 
 
 async def _starts(kernels: AsyncMappingKernelManager, number: int) -> tuple[float, float]:
-    """Seconds until each answers; every second time the sandboxed one is first."""
+    """Seconds until each kernel answers. The sandboxed one is first every second time."""
     found = {}
     for name in NAMES if number % 2 else reversed(NAMES):
         began = time.perf_counter()
@@ -136,12 +136,13 @@ async def _both(kernels: AsyncMappingKernelManager) -> AsyncIterator[list[ZmqKer
 
 
 def _timed(code: str) -> str:
-    """Prints its own seconds, so that the way there and back does not count."""
+    """Code that prints its own seconds, so that the messages' time does not count."""
     return f"began = time.perf_counter()\n{code}\nprint(time.perf_counter() - began)"
 
 
 async def _pair(both: list[ZmqKernel], code: str, number: int) -> tuple[float, float]:
-    """Seconds in the plain one and in the sandboxed one; every second time that is first."""
+    """Seconds in the plain and in the sandboxed kernel. The sandboxed one is first every second
+    time."""
     order = (0, 1) if number % 2 else (1, 0)
     found = {}
     for place in order:

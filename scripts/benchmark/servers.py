@@ -1,5 +1,5 @@
-"""Jupyter servers as processes: on a free loopback port, in folders of their own, ended
-whatever happens."""
+"""Jupyter servers as processes: each on a free loopback port, in folders of its own. They always
+end."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from typing import Any
 import psutil
 
 DEADLINE = 60.0
-"""Seconds that a server has to start."""
+"""Seconds that a server may take to start."""
 PATIENCE = 10.0
-"""Seconds that a server has to end."""
+"""Seconds that a server may take to end."""
 POLL = 0.01
 """Seconds between two attempts to reach a server that starts."""
 
@@ -36,12 +36,12 @@ class Server:
     url: str
     token: str
     folder: Path
-    """``notebooks`` are in it, and Jupyter's ``config``, ``data`` and ``runtime``."""
+    """Has the subfolder ``notebooks``, and Jupyter's ``config``, ``data`` and ``runtime``."""
     pid: int = 0
     wall: float = 0.0
     """Seconds from its start to its first answer."""
     cpu: float = 0.0
-    """Seconds of processor time that it had taken by then."""
+    """Seconds of processor time until then."""
 
     @property
     def headers(self) -> dict[str, str]:
@@ -57,7 +57,7 @@ class Server:
 
     @property
     def environment(self) -> dict[str, str]:
-        """This process's, with folders of the server's own."""
+        """This process's environment, with folders of the server's own."""
         own = {kind: str(self.folder / kind.lower()) for kind in ("CONFIG", "DATA", "RUNTIME")}
         return {
             **os.environ,
@@ -75,8 +75,8 @@ def jupyter_server(
     environment: Mapping[str, str] | None = None,
     at_home: bool = False,
 ) -> Iterator[Server]:
-    """``extensions`` are switched on and off; the others are as the environment has them.
-    ``at_home``: its folder is the home folder, too."""
+    """``extensions``: which to switch on or off; others stay as in the environment. ``at_home``:
+    its folder is also the home folder."""
     with tempfile.TemporaryDirectory(
         prefix="codeinterp-bench-", ignore_cleanup_errors=True
     ) as name:

@@ -1,4 +1,4 @@
-"""The share of server start: the bare server with the extension and without, in pairs."""
+"""Measures the extension's share of the server's start: with and without it, in pairs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ print(time.perf_counter() - began)
 """
 IMPORTS = 9
 PAIRS = 21
-"""Of which the first is not counted."""
+"""Number of pairs. The first one is not counted."""
 
 
 def measure() -> list[Figure]:
@@ -39,13 +39,13 @@ def measure() -> list[Figure]:
 
 
 def _import() -> float:
-    """Milliseconds, after what every server imports."""
+    """Milliseconds of the import, after the modules that every server imports."""
     run = subprocess.run([sys.executable, "-c", IMPORT], check=True, capture_output=True, text=True)
     return float(run.stdout) * 1000
 
 
 def _pair(first_with: bool) -> tuple[Server, Server]:
-    """With the extension, and without."""
+    """A start with the extension, and one without."""
     first, second = _start(first_with), _start(not first_with)
     return (first, second) if first_with else (second, first)
 
@@ -56,7 +56,7 @@ def _start(with_ours: bool) -> Server:
 
 
 def others_off() -> dict[str, bool]:
-    """Every extension that is switched on in this environment, off."""
+    """Settings that switch off all other extensions of this environment."""
     folders = [Path(folder) / "jupyter_server_config.d" for folder in jupyter_config_path()]
     files = [path for folder in folders for path in folder.glob("*.json")]
     configs = [json.loads(path.read_text(encoding="utf-8")) for path in files]

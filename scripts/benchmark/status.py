@@ -1,6 +1,5 @@
-"""Whether the server answers others while it works: ``/api/status`` during a turn.
-
-It is asked from a process of its own, on one connection, every 10 ms.
+"""Measures whether the server answers others while it works: ``/api/status`` during a turn,
+requested every 10 ms by a process of its own, on one connection.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ async def _measure() -> list[Figure]:
 
 
 async def _during_a_turn(place: Workplace) -> list[float]:
-    """Milliseconds of each request."""
+    """Returns the milliseconds of each request."""
     server = place.server
     command = (sys.executable, "-m", "scripts.benchmark.poll", server.url, server.token)
     poller = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)

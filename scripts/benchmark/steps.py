@@ -1,9 +1,10 @@
-"""The server's share of a step: a model without delay, 200 trivial cells, one conversation.
+"""Measures the server's share of a step: a model without delay, 200 trivial cells, one
+conversation.
 
-A step goes from one request at the model to the next. Taken off are the model's own time
-(until it has written the last byte of its answer) and the kernel's (between its ``busy`` and
-its ``idle``). What is left is the server's and the window's: reading the answer, drafts, ops
-and receipts over the socket, the journal, the way to the kernel and back, the next request.
+A step goes from one request at the model to the next. The model's own time (until the last byte of
+its answer) and the kernel's (between ``busy`` and ``idle``) are subtracted. The rest is the
+server's and the window's: reading the answer, drafts, ops and receipts over the socket, the
+journal, messages to and from the kernel, the next request.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ WARM_UP = 10
 
 
 def trivial_cells(request: Request) -> Turn:
-    """As many cells as the person says. Each is another, or the loop guard would step in."""
+    """As many cells as the person's message names. All differ, because of the loop guard."""
     wanted = int(request.said[-1])
     if request.step == wanted:
         return answer(text("Done."))
@@ -34,8 +35,8 @@ def trivial_cells(request: Request) -> Turn:
 
 
 def measure() -> list[Figure]:
-    # The model here keeps all that it was sent. Looking through that for garbage stops this
-    # process, and with it model and window, for 100 ms at a time: no share of the server's.
+    # The fake model keeps all requests. Garbage collection of those would stop this process, with
+    # model and window, for 100 ms at a time, which is not the server's share.
     gc.disable()
     try:
         return asyncio.run(_measure())
@@ -61,7 +62,7 @@ async def _measure() -> list[Figure]:
 
 
 def _shares(place: Workplace) -> list[float]:
-    """Seconds for each cell, in order. The last answer of a turn runs none."""
+    """Seconds of each cell, in order. The last answer of a turn runs none."""
     requests = place.model.requests
     kernel = iter(place.kernel_times())
     return [

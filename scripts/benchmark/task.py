@@ -1,5 +1,5 @@
-"""A task of three cells, one of which fails and is fixed, with half a second a model call;
-and what every request begins with."""
+"""Measures a task of three cells, one of which fails and is fixed, with half a second per model
+call; and the bytes that every request begins with."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .workplace import Workplace, show_panel, workplace
 MODEL_CALL = 0.5
 """Seconds before the first byte of each answer."""
 RUNS = 6
-"""The first one is shown by itself: the kernel imports pandas, the server what is still missing."""
+"""Number of runs. The first one is shown separately: in it, kernel and server import packages."""
 
 
 def measure() -> list[Figure]:
@@ -54,8 +54,8 @@ async def _measure() -> list[Figure]:
 
 
 async def beyond_model_and_kernel(place: Workplace) -> float:
-    """A conversation of its own; seconds from the message to the end of the turn, less those
-    of the model and the kernel."""
+    """Seconds from the message to the end of the turn, without those of the model and the kernel,
+    in a new conversation."""
     asked, ran = len(place.model.requests), len(place.kernel_times())
     place.window.session_id = ""
     started = time.monotonic()

@@ -1,5 +1,5 @@
-"""What watching a cell of the agent adds to it: two kernels, one that is watched and one that is
-not, run the same cells in turn."""
+"""Measures the cost of watching the agent's cells: a watched and an unwatched kernel run the same
+cells in turn."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ CELLS = {
         7,
     ),
 }
-"""By name: what runs before, the cell, and how often it runs in each kernel."""
+"""By name: the code before the cell, the cell, and how often it runs in each kernel."""
 ADDED = 20.0
 SHARE = 0.05
 

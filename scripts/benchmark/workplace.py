@@ -1,5 +1,5 @@
-"""All that a turn needs, with real parts: a server, a kernel, a window on its socket, and the
-fake model in this process."""
+"""The parts of a turn: a real server, kernel and window with its socket, and the fake model in this
+process."""
 
 from __future__ import annotations
 
@@ -31,10 +31,9 @@ FULL_SPEED = Speed()
 
 
 class KernelClock:
-    """How long the kernel itself was busy with a request: from its ``busy`` to its ``idle``,
-    as the kernel has dated them. So the way there and back counts as the server's.
-
-    While the measured thing runs, messages are only kept; they are read when asked for."""
+    """Measures how long the kernel was busy with a request: from ``busy`` to ``idle``, by the
+    kernel's own times. So the messages' time counts as the server's. During a measurement, messages
+    are only kept, and read afterwards."""
 
     def __init__(self, connection_file: Path) -> None:
         self._client = AsyncKernelClient()
@@ -76,7 +75,7 @@ class Workplace:
     kernel: KernelClock
 
     async def turn(self, words: str) -> TurnEnded:
-        """One turn in Auto mode, to its end."""
+        """Run one turn in Auto mode to its end."""
         turns = len(self.window.of(TurnEnded))
         reply = await self.window.ask(words, mode="auto")
         if reply.error is not None:
@@ -84,7 +83,7 @@ class Workplace:
         ended = await self.window.ended(turns + 1)
         if ended.stop_reason != "end_turn":
             raise RuntimeError(f"the turn ended by {ended.stop_reason}: {ended.message}")
-        # As the front end, which saves after each run: what is saved need not be kept.
+        # As the front end, which saves after each run: the server then drops the saved ops.
         saved = dict(self.window.applied)
         await self.window.post(FileState(NOTEBOOK, saved, version="", edited=False))
         return ended
@@ -101,7 +100,7 @@ async def workplace(
     speed: Speed = FULL_SPEED,
     connections: Path | None = None,
 ) -> AsyncIterator[Workplace]:
-    """``connections``: where another program that runs the kernels keeps their files."""
+    """``connections``: the folder of connection files, if another program runs the kernels."""
     async with FakeAnthropic(script, speed=speed, check=False) as model:
         environment = {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": KEY}
         with jupyter_server(*options, environment=environment) as server:
@@ -121,21 +120,21 @@ async def workplace(
 
 
 async def start_kernel(server: Server, path: str) -> str:
-    """As a notebook at ``path`` has one when it is open."""
+    """Start a kernel as for an open notebook at ``path``."""
     wanted = {"path": path, "name": path, "type": "notebook", "kernel": {"name": "python3"}}
     session = await _post(server, "api/sessions", wanted)
     return str(json.loads(session.body)["kernel"]["id"])
 
 
 async def open_socket(server: Server) -> WebSocketClientConnection:
-    """As a window has it."""
+    """Open a socket as a window does."""
     login = await log_in(server.url, server.token)
     return await login.connect((await login.ask()).ticket)
 
 
 async def show_panel(server: Server) -> None:
-    """A window shows its panel, which asks for the models. Only then
-    does a person write, so what is imported meanwhile is not in the first turn."""
+    """Request the models, as a window's panel does before a person writes: so the first turn does
+    not include these imports."""
     url = f"{server.url}/codeinterp/api/models"
     await AsyncHTTPClient().fetch(HTTPRequest(url, headers=server.headers, request_timeout=60))
 

@@ -1,4 +1,4 @@
-"""Tries to get out of a sandboxed kernel, and prints what held. Fails if something did not."""
+"""Tries to get out of a sandboxed kernel, and prints the results. Fails if an attempt got out."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Control(Enum):
-    """Where the same code succeeds outside of a sandbox, which shows that it can."""
+    """Where the same code succeeds without a sandbox, as a control."""
 
     PLAIN = "in a plain kernel"
     ROOT = "in root's plain kernel"
@@ -17,7 +17,7 @@ class Control(Enum):
 
 
 class Groups(Enum):
-    """Whose kernels are limited only where there are control groups."""
+    """Users whose kernels are limited only with control groups."""
 
     OF_NO_ONE = ""
     OF_ROOT = "root's"
@@ -36,5 +36,5 @@ class Attempt(NamedTuple):
 
 
 def plain(tried: Mapping[str, str], control: Control = Control.PLAIN) -> tuple[Attempt, ...]:
-    """Attempts that have no proof but that no error is raised."""
+    """Attempts whose only proof is that no error is raised."""
     return tuple(Attempt(name, code, control) for name, code in tried.items())

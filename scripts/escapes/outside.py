@@ -1,4 +1,4 @@
-"""Programs, sockets and files outside of the sandboxes."""
+"""Programs, sockets and files outside the sandboxes."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ CLONE = {"x86_64": 56, "aarch64": 220}
 @dataclass
 class Outside:
     names: dict[str, Any]
-    """For the code of the attempts."""
+    """Names for the code of the attempts."""
     owned_by_another: bool
-    """Whether files of other users could be made, which only root can."""
+    """Whether files of other users exist: only root can make them."""
     datagrams: list[bytes] = field(default_factory=list)
 
 
@@ -75,7 +75,7 @@ def _calls() -> dict[str, int | None]:
 
 
 def _user_site(home: Path) -> Path:
-    """Where a Python of the system looks for packages of the user."""
+    """The folder in which the system's Python looks for the user's packages."""
     return home / ".local" / "lib" / f"python3.{sys.version_info[1]}" / "site-packages"
 
 
@@ -90,7 +90,7 @@ def _victim() -> Iterator[int]:
 
 @contextmanager
 def _file(folder: str, by_another: bool) -> Iterator[Path]:
-    """One that all may read."""
+    """Make a file that everyone may read."""
     number, name = tempfile.mkstemp(prefix="codeinterp-escape-", dir=folder)
     path = Path(name)
     os.write(number, b"a secret")
@@ -106,7 +106,7 @@ def _file(folder: str, by_another: bool) -> Iterator[Path]:
 
 @contextmanager
 def _segment() -> Iterator[int]:
-    """System V shared memory that all may read; its number."""
+    """Make System V shared memory that everyone may read; return its number."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.shmat.restype = ctypes.c_void_p
     number = libc.shmget(0, 4096, 0o1644)
@@ -122,7 +122,7 @@ def _segment() -> Iterator[int]:
 
 
 async def _listeners(home: Path, stack: ExitStack, made: Outside) -> dict[str, Any]:
-    """Each greets who connects."""
+    """Listeners that send "hello" to each connection."""
     abstract = f"\0codeinterp-{os.getpid()}"
     address = _address()
     on = {
@@ -130,7 +130,7 @@ async def _listeners(home: Path, stack: ExitStack, made: Outside) -> dict[str, A
         "LISTENER": await asyncio.start_server(_greet, "127.0.0.1"),
         "EVERYWHERE": await asyncio.start_server(_greet, address or "127.0.0.1"),
     }
-    with suppress(OSError):  # a machine without IPv6
+    with suppress(OSError):  # this machine has no IPv6
         on["LISTENER_6"] = await asyncio.start_server(_greet, "::1")
     for path in (abstract, str(home / "agent")):
         server = await asyncio.start_unix_server(_greet, path)
@@ -153,7 +153,7 @@ async def _listeners(home: Path, stack: ExitStack, made: Outside) -> dict[str, A
 
 
 def _address() -> str:
-    """This machine's own, if it has one beside the loopback; sends nothing."""
+    """This machine's own address besides the loopback, if any; sends nothing."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one, suppress(OSError):
         one.connect(("192.0.2.1", 9))
         return str(one.getsockname()[0])

@@ -1,4 +1,4 @@
-"""What the code of the attempts may use: names of the world, and calls that Python has not."""
+"""Code that the attempts may use: names of the world, and calls that Python lacks."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def number(value):
     return ctypes.c_long(value) if isinstance(value, int) else value
 
 def reaches(name, *given):
-    '''Raises if the system call is refused. A dislike of its arguments is no refusal.'''
+    '''Raises if the system call is refused. An error about its arguments is no refusal.'''
     result = LIBC.syscall(ctypes.c_long(CALLS[name]), *map(number, given))
     if result == -1 and ctypes.get_errno() in HELD:
         raise PermissionError(ctypes.get_errno(), name)
     return result
 
 def fresh(code):
-    '''Runs code in a process of its own, which must end well.'''
+    '''Runs code in a process of its own, which must succeed.'''
     text = f"{PRELUDE_TEXT}\\nPRELUDE_TEXT = ''\\n{code}"
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, timeout=15)
     if done.returncode:
@@ -38,7 +38,7 @@ def answers(family, address):
         assert one.recv(5) == b"hello"
 
 def way(host, port):
-    '''A connection to the proxy where there is one, and to the host where there is none.'''
+    '''A connection to the proxy, or without a proxy to the host.'''
     if not PROXIED:
         return socket.create_connection((host, port), 5)
     name, _, at = os.environ["HTTP_PROXY"].rpartition("/")[2].partition(":")

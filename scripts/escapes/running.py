@@ -26,8 +26,8 @@ ENDS = 10.0
 
 
 class Result(NamedTuple):
-    """``got_out`` of the sandbox; ``outside``: whether the same code succeeded in a plain kernel,
-    None where that was not tried. ``missed`` is the error there."""
+    """``got_out``: it got out of the sandbox. ``outside``: whether the same code succeeded in a
+    plain kernel; None if that was not tried. ``missed`` is the error there."""
 
     area: str
     attempt: Attempt
@@ -37,7 +37,7 @@ class Result(NamedTuple):
 
     @property
     def fault(self) -> str:
-        """What is wrong; "" for nothing."""
+        """A description of the fault; "" without one."""
         if self.got_out:
             return "it got out"
         if self.outside is False and self.attempt.control is not Control.SOME:
@@ -48,8 +48,8 @@ class Result(NamedTuple):
 async def tried(
     world: World, kernelspec: str, folder: str, attempts: Iterable[Attempt]
 ) -> dict[Attempt, tuple[bool, str]]:
-    """Whether each succeeded in a kernel, and its error. They are judged when the kernel has ended,
-    for some show only then."""
+    """Whether each attempt succeeded in a kernel, and its error. They are judged after the kernel's
+    end, because some show only then."""
     marks = {one: f"codeinterp-{folder}-{os.getpid()}-{n}" for n, one in enumerate(attempts)}
     errors: dict[Attempt, str] = {}
     kernel = await start_kernel(world.server, kernelspec, folder)
@@ -87,7 +87,7 @@ async def tried(
 
 
 async def results(areas: Iterable[str] = AREAS) -> list[Result]:
-    """The same code is tried in plain kernels, too, after the sandboxed ones."""
+    """Try the code in sandboxed kernels, then the same code in plain ones."""
     root = os.getuid() == 0
     limited = {Groups.OF_NO_ONE}
     if groups.work():

@@ -1,5 +1,5 @@
-"""What there is to reach: a server with a conversation, a stored key and a draft that waits, and a
-home folder around it. All of it is real, but for what the secrets say."""
+"""The targets: a server with a conversation, a stored key and a waiting draft, and a home folder
+around it. All of it is real, except the content of the secrets."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FOLDER_FILES = (
     ".ipynb_checkpoints/a-checkpoint.ipynb", ".vscode/tasks.json", ".envrc",
 )  # fmt: skip
 FOLDERS = ("plain", "sandboxed", "small", "listed", "overlaid", "other")
-"""Of notebooks, one for each kernel."""
+"""Folders of notebooks, one for each kernel."""
 
 
 @dataclass
@@ -46,13 +46,13 @@ class World:
     window: ReferenceWindow
     outside: Outside
     names: dict[str, Any]
-    """For the code of the attempts."""
+    """Names for the code of the attempts."""
 
     def prelude(self, mark: str, folder: str) -> str:
         return prelude({**self.outside.names, **self.names, "MARK": mark, "FOLDER": folder})
 
     def reached(self, proof: str, mark: str, folder: str) -> bool:
-        """Whether an attempt from this folder shows outside, by its mark."""
+        """Whether the mark of an attempt from this folder is found outside."""
         if proof == "a datagram":
             return mark.encode() in self.outside.datagrams
         if proof == STAYS:
@@ -115,7 +115,8 @@ def _write(path: Path, words: str) -> None:
 
 
 async def _conversation(server: Server, model: str) -> tuple[ReferenceWindow, dict[str, Any]]:
-    """A window in which a draft waits; and what decides on it, which its token lets one read."""
+    """A window in which a draft waits, and the decision on it, which anyone with the server's token
+    can read."""
     login = await log_in(server.url, server.token)
     given = await login.ask()
     book = notebook("x = 20")
@@ -147,7 +148,7 @@ def _places(server: Server) -> dict[str, Any]:
 
 
 def _of(server: Server, other: str) -> dict[str, Any]:
-    """Another sandboxed kernel."""
+    """The facts about another sandboxed kernel."""
     connection = json.loads(connection_file(server, other).read_text(encoding="utf-8"))
     return {
         "OTHER_KERNEL": other,
@@ -161,7 +162,7 @@ def connection_file(server: Server, kernel: str) -> Path:
 
 
 async def start_kernel(server: Server, name: str, folder: str) -> str:
-    """Of this kernelspec, for a notebook in this folder; its id."""
+    """Start a kernel of this kernelspec for a notebook in this folder; return its id."""
     made = await _post(server, "api/kernels", {"name": name, "path": folder}, server.headers)
     return str(json.loads(made)["id"])
 

@@ -1,5 +1,5 @@
-"""Disturbs a scripted turn with real faults, and looks what has become of it. Fails if
-anything is lost, doubled or misplaced without a word."""
+"""Disturbs a scripted turn with real faults, and judges the result. Fails if anything is lost,
+doubled or misplaced without a statement."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ POINTS = {"server": 30, "kernel": 10, "socket": 30, "tab": 20}
 FEW = {"server": 4, "kernel": 3, "socket": 6, "tab": 5}
 SOAK = "soak"
 LONG_SOAK, SHORT_SOAK = (500, 20), (10, 5)
-"""Conversations, and turns of each."""
+"""Number of conversations, and of turns in each."""
 GRACES = (0.3, 30.0)
-"""Seconds: runs of even seeds are on a server of the first kind, odd ones of the second."""
+"""Seconds of a server's grace: the first for runs with even seeds, the second for odd ones."""
 SPEED = Speed(first=0.05, delay=0.01, chunk=16)
 
 
@@ -59,12 +59,12 @@ Verdicts = dict[str, list[Verdict]]
 
 
 async def _measure(site: Site, api: FakeAnthropic) -> dict[str, int]:
-    """How many frames of each kind there are, if all goes well."""
+    """The number of frames of each kind in an undisturbed turn."""
     run, verdict = await carry_out(
         undisturbed, "undisturbed", site, api, random.Random("undisturbed"), {}
     )
     if verdict.failures or verdict.said or not verdict.as_expected:
-        raise SystemExit(f"Not even an undisturbed turn goes well: {verdict}")
+        raise SystemExit(f"Even an undisturbed turn fails: {verdict}")
     return dict(run.page.taken)
 
 

@@ -1,6 +1,5 @@
-"""A page in a browser, with one notebook: a ``ReferenceWindow`` that keeps its copy as
-``src/notebook/live.ts`` does, saves as ``src/notebook/saving/saver.ts``, and lives longer than
-its socket.
+"""A browser page with one notebook: a ``ReferenceWindow`` that keeps its copy as
+``src/notebook/live.ts`` does, saves as ``src/notebook/saving/saver.ts``, and outlives its socket.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from .points import Trigger
 from .site import Site
 
 PATIENCE = 60.0
-"""Seconds until something that is waited for counts as not happening."""
+"""Seconds to wait for an event before it counts as missing."""
 
 
 class Page(ReferenceWindow):
@@ -48,18 +47,18 @@ class Page(ReferenceWindow):
         self.kernel_id = kernel_id
         self.mode: Mode = "auto"
         self.saves = True
-        """Whether it saves when the agent has worked, as pages do."""
+        """Whether it saves the agent's work, as pages do."""
         self.trigger: Trigger | None = None
         self.taken: Counter[str] = Counter()
-        """How many frames of each kind have come."""
+        """The number of received frames of each kind."""
         self.told: dict[int, Event] = {}
-        """The conversation's events as they came, by number."""
+        """The conversation's received events, by number."""
         self.wrong: list[str] = []
-        """What the server has said that it must not say."""
+        """Wrong statements of the server."""
         self.asked_to_overwrite = False
-        """Whether Lab has asked the person at a save, as the file was another."""
+        """Whether Lab has asked the person at a save, because the file had changed."""
         self.save_cut_off = False
-        """Whether the page does not know what became of a save."""
+        """Whether the result of a save is unknown to the page."""
         self._saved: dict[str, int] = {}
         self._version = ""
         self._edited = False
@@ -74,7 +73,7 @@ class Page(ReferenceWindow):
 
     @classmethod
     async def load(cls, site: Site, path: str, kernel_id: str) -> Page:
-        """A page that is opened: it reads the file and announces it."""
+        """Open the page: it reads the file and announces the notebook."""
         page = cls(site, await site.connect(), path, kernel_id)
         await page._read_file()
         await page.announce()
@@ -83,7 +82,7 @@ class Page(ReferenceWindow):
     # --- its socket ------------------------------------------------------------------
 
     def cut(self) -> None:
-        """The connection is torn: what is under way is lost in both directions."""
+        """Cut the connection: messages on their way are lost in both directions."""
         protocol = self.socket.protocol
         if protocol is not None:
             protocol._abort()
@@ -115,15 +114,15 @@ class Page(ReferenceWindow):
         )
 
     async def follow(self) -> None:
-        """The conversation, from the last event that has come."""
+        """Follow the conversation from the last received event."""
         reply = await self.send(c.Subscribe(self.session_id, max(self.told, default=0)))
         if reply.error is not None:
             self.wrong.append(f"the conversation is not there: {reply.message}")
         for draft in self._open_drafts:
-            await self._allow(draft)  # What they pressed before may have got lost.
+            await self._allow(draft)  # An earlier press may have been lost.
 
     async def leave(self) -> None:
-        """The page is closed: its copy of the notebook is gone."""
+        """Close the page: its copy of the notebook is lost."""
         self.cut()
         await self._reader
         for task in (self._saving, self._reloading):
@@ -151,11 +150,11 @@ class Page(ReferenceWindow):
         try:
             await super().post(command)
         except WebSocketClosedError:
-            return  # As in a browser: it goes nowhere.
+            return  # As in a browser, the message is lost.
 
     def hangs(self) -> Exception:
         last = [type(event).__name__ for event in list(self.told.values())[-6:]]
-        return Hangs(f"nothing goes on any more, after {', '.join(last) or 'nothing'}")
+        return Hangs(f"nothing happens any more, after {', '.join(last) or 'nothing'}")
 
     # --- frames ----------------------------------------------------------------------
 
@@ -184,7 +183,7 @@ class Page(ReferenceWindow):
             self.trigger.now()
 
     async def _allow(self, draft: Draft) -> None:
-        """The person presses Run."""
+        """Let the person press Run."""
         await self.post(c.Decide(self.session_id, draft.draft_id, draft.nonce, "run", draft.source))
 
     @property
@@ -230,7 +229,7 @@ class Page(ReferenceWindow):
     def _apply_new(self, frame: c.OpFrame) -> Receipt:
         op = frame.op
         cell = self.cell(op.cell_id)
-        # What hints alone have written is the server's own, as yet unfinished.
+        # A source that only hints have written is the server's own, and incomplete.
         hinted = cell is not None and cell["source"] == self._hints.get(op.cell_id)
         if hinted and isinstance(op, (SetSource, Delete)):
             op = msgspec.structs.replace(op, expect=self._hints[op.cell_id])
@@ -254,7 +253,7 @@ class Page(ReferenceWindow):
 
     @applied.setter
     def applied(self, value: dict[str, int]) -> None:
-        """It is in the notebook alone."""
+        """The marker is in the notebook's metadata."""
 
     def _stream(self, frame: c.StreamFrame) -> None:
         cell = self.cell(frame.cell_id)
@@ -286,7 +285,7 @@ class Page(ReferenceWindow):
         await self.announce()
 
     def save(self) -> None:
-        """What there is to save, now or after the save that is under way."""
+        """Save unsaved work, now or after the running save."""
         if not self.saves:
             return
         if self._saving is not None and not self._saving.done():
@@ -295,8 +294,8 @@ class Page(ReferenceWindow):
             self._saving = asyncio.ensure_future(self._save_all())
 
     async def saved(self) -> None:
-        """The person saves by hand, once the page is in step with the server. Where the file
-        is another than the one that the page knows, Lab asks, and they overwrite it."""
+        """Let the person save by hand, once the page is in step with the server. If the file has
+        changed since the page read it, Lab asks, and they overwrite it."""
         await self.until(lambda: self._lease is not None and self._lease.held)
         if self._saving is not None:
             await asyncio.gather(self._saving, return_exceptions=True)
@@ -312,7 +311,7 @@ class Page(ReferenceWindow):
                 if (await self._contents(content=0))["hash"] == self._version:
                     await self._put()
             except (OSError, HTTPClientError):
-                return  # The server is away: the browser says so in its console.
+                return  # The server is gone; a browser reports this in its console.
 
     async def _put(self) -> None:
         marker = self.applied
@@ -334,7 +333,7 @@ class Page(ReferenceWindow):
     # --- the person ------------------------------------------------------------------
 
     async def edit(self, change: Callable[[Notebook], None]) -> None:
-        """A change of the person's own."""
+        """Make a change as the person."""
         change(self.notebook)
         self._edited_since = True
         if not self._edited:
@@ -347,19 +346,19 @@ class Page(ReferenceWindow):
 
     @property
     def ended(self) -> TurnEnded | None:  # type: ignore[override]
-        """How the last turn has ended; None while it goes on, or if there was none."""
+        """The end of the last turn; None while it runs, or if there was none."""
         kinds = ("turn_started", "turn_ended")
         last = [e for e in self.told.values() if e.__struct_config__.tag in kinds][-1:]
         return last[0] if last and isinstance(last[0], TurnEnded) else None
 
     @property
     def turns(self) -> int:
-        """The number of the last turn that has begun."""
+        """The number of the latest turn."""
         return max((e.turn for e in self.told.values() if isinstance(e, TurnStarted)), default=0)
 
 
 class Hangs(Exception):
-    """Something that must happen does not."""
+    """An expected event does not happen."""
 
 
 _decode = msgspec.json.Decoder(c.ServerFrame, dec_hook=from_journal).decode

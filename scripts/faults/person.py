@@ -1,4 +1,4 @@
-"""The person: runs cells in the notebook's kernel, and says how to go on."""
+"""The person: runs cells in the notebook's kernel, and tells the agent how to continue."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from .page import PATIENCE, Page
 from .story import ASK, FINAL, GO_ON, TYPED
 
 MOST = 4
-"""How often the person says that it shall go on before they give up."""
+"""How often the person asks to continue before they give up."""
 
 
 async def begin(page: Page) -> None:
-    """Their own cell is run and saved; then they ask."""
+    """Run and save the person's own cell; then ask."""
     await run_cells(page, lambda cell: True)
     await page.saved()
     await ask(page, ASK)
 
 
 async def ask(page: Page, words: str) -> None:
-    """The answer may not come: the fault may be quicker."""
+    """Send the question. The reply may be missing, because the fault may come first."""
     await page.post(c.SendMessage(words, page.path, page.session_id, mode=page.mode))
 
 
@@ -42,7 +42,7 @@ async def type_something(page: Page) -> None:
 
 
 async def run_cells(page: Page, which: Callable[[dict[str, Any]], bool]) -> None:
-    """From the top, in the kernel that the page has; what they show goes into the page."""
+    """Run cells from the top in the page's kernel, and put their outputs into the page."""
     client = AsyncKernelClient()
     client.load_connection_file(str(page.site.connection_file(page.kernel_id)))
     client.start_channels(hb=False)
@@ -81,7 +81,7 @@ def _show(book: Notebook, cell_id: str, outputs: list[Any], count: int) -> None:
 
 
 async def see_it_through(page: Page) -> None:
-    """To the final answer, as far as they have the patience."""
+    """Continue until the final answer, or until the person gives up."""
     for _ in range(MOST):
         await page.until(lambda: page.ended)
         if answered(page):
@@ -91,7 +91,7 @@ async def see_it_through(page: Page) -> None:
 
 
 async def begin_to_go_on(page: Page) -> None:
-    """As ``go_on``; but whether it is heard is not waited for."""
+    """As ``go_on``, without waiting for the reply."""
     if page.ended is not None and page.ended.retry:
         await page.post(c.Retry(page.session_id))
     else:
@@ -99,8 +99,7 @@ async def begin_to_go_on(page: Page) -> None:
 
 
 async def go_on(page: Page) -> None:
-    """A turn has ended otherwise than by the answer. "Continue" where that is offered, else
-    they say so in words."""
+    """After a turn without an answer: press "Continue" if it is offered, else ask in words."""
     ended = page.ended
     assert ended is not None
     if ended.retry:

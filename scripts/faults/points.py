@@ -1,4 +1,4 @@
-"""When a fault strikes: as the page gets one of its frames, or a moment later."""
+"""The point of a fault: when the page gets one of its frames, or a moment later."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 KINDS = {"op": 5, "event": 4, "stream": 1, "outputs": 1, "read": 1}
-"""Kinds of frames, and how likely a fault strikes at one."""
+"""Kinds of frames, with the probability of a fault at each."""
 LATEST = 0.06
-"""Seconds after the frame."""
+"""Maximum seconds after the frame."""
 
 
 @dataclass(frozen=True)
 class Point:
     kind: str
     number: int
-    """The how-manieth frame of this kind, from 1."""
+    """The number of the frame among those of its kind, from 1."""
     taken: bool
-    """Whether the page still takes that frame, and cannot answer any more."""
+    """Whether the page still handles that frame, but can no longer answer."""
     delay: float
 
     def __str__(self) -> str:
@@ -29,7 +29,7 @@ class Point:
 
 
 def choose(rng: random.Random, frames: Mapping[str, int]) -> Point:
-    """``frames`` is how many of each kind an undisturbed turn has."""
+    """``frames``: the number of frames of each kind in an undisturbed turn."""
     kinds = [kind for kind in KINDS if frames.get(kind)]
     (kind,) = rng.choices(kinds, [KINDS[kind] for kind in kinds])
     return Point(
@@ -41,20 +41,20 @@ def choose(rng: random.Random, frames: Mapping[str, int]) -> Point:
 
 
 class Trigger:
-    """Strikes once: at its point, or when the turn has come to its end without it."""
+    """Starts the fault once: at its point, or at the turn's end if that came first."""
 
     def __init__(self, point: Point, strike: Callable[[], None], *, cuts: bool = True) -> None:
-        """``cuts``: whether the page hears and says nothing any more once it has struck."""
+        """``cuts``: whether the page then no longer receives or sends anything."""
         self.point = point
         self._cuts = cuts
         self._strike = strike
         self._seen: Counter[str] = Counter()
         self._due = False
         self.struck: asyncio.Future[float] = asyncio.get_running_loop().create_future()
-        """The time (of the loop) at which it has."""
+        """The time of the fault, on the loop's clock."""
 
     def before(self, kind: str) -> bool:
-        """A frame has come; False if the page does not live to take it."""
+        """Handle a received frame; False if the page ends before it handles the frame."""
         self._seen[kind] += 1
         point = self.point
         self._due = kind == point.kind and self._seen[kind] == point.number
@@ -63,14 +63,14 @@ class Trigger:
         return not (self._cuts and self.struck.done())
 
     def after(self) -> None:
-        """That frame has been taken."""
+        """Note that the page has handled that frame."""
         if self._due and not self.struck.done():
             self._due = False
             asyncio.get_running_loop().call_later(self.point.delay, self.now)
 
     @property
     def mute(self) -> bool:
-        """Whether what the page answers to the frame that it takes now is lost."""
+        """Whether the page's answer to the current frame is lost."""
         return self._cuts and self._due and self.point.taken and not self.point.delay
 
     def now(self) -> None:

@@ -21,26 +21,26 @@ from .verdict import Journal, Kill, Verdict, judge, read_notebook
 
 RESTORED = "Jupyter takes back a save that was cut off"
 AWAY = 3.0
-"""Seconds that a page is away at most."""
+"""Maximum seconds that a page is away."""
 
 
 @dataclass
 class Run:
-    """One turn with one fault in it. ``rng`` decides on all that is left to chance."""
+    """One turn with one fault. ``rng`` makes all random choices."""
 
     site: Site
     api: FakeAnthropic
     story: Story
     rng: random.Random
     frames: Mapping[str, int]
-    """What an undisturbed turn takes, by kind; none if nothing is to happen."""
+    """Frames of an undisturbed turn, by kind; empty for a run without a fault."""
     point: Point = field(init=False)
     mode: Mode = "auto"
     pages: list[Page] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    """What was chosen, for the one who repeats it."""
+    """The random choices, for a repetition."""
     said: list[str] = field(default_factory=list)
-    """Plain statements that are not the conversation's."""
+    """Plain statements outside the conversation."""
     kills: list[Kill] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -60,7 +60,7 @@ class Run:
         return self.pages[-1]
 
     def chance(self, words: str, share: float) -> bool:
-        """Whether this happens in this run."""
+        """Whether this happens in this run, by chance."""
         happens = self.rng.random() < share
         if happens:
             self.notes.append(words)
@@ -72,7 +72,7 @@ class Run:
         self.page.mode = self.mode
 
     async def struck(self, strike: Callable[[], None], *, cuts: bool = True) -> None:
-        """Let the turn go on until the fault has struck."""
+        """Let the turn run until the fault."""
         trigger = self.page.trigger = Trigger(self.point, strike, cuts=cuts)
         await asyncio.wait_for(asyncio.shield(trigger.struck), 60)
 
@@ -81,8 +81,8 @@ class Run:
         self.kills.append(Kill(time.monotonic(), self.page.turns))
 
     def look_at_the_file(self) -> None:
-        """While Jupyter saves, the version before stands beside the file; it takes that when
-        it reads a file that is none."""
+        """Check the file. While Jupyter saves, the earlier version is beside the file, and Jupyter
+        reads that if the file is broken."""
         file = self.site.notebooks / self.story.notebook
         _, why_not = read_notebook(file)
         if not why_not:
@@ -90,10 +90,10 @@ class Run:
         self.said.append(RESTORED)
         _, why_not = read_notebook(file.with_name(f".~{file.name}"))
         if why_not:
-            self.page.wrong.append(f"after the fault {why_not}, and the version before, too")
+            self.page.wrong.append(f"after the fault {why_not}, and the earlier version, too")
 
     async def find_conversation(self) -> bool:
-        """As the panel does for the notebook in front; whether there is one."""
+        """Find the conversation as the panel does for the notebook in front; False without one."""
         if not self.page.session_id:
             route = f"codeinterp/api/sessions?notebook={self.story.notebook}"
             found = (await self.site.fetch("GET", route))["sessions"]
@@ -103,7 +103,7 @@ class Run:
         return bool(self.page.session_id)
 
     async def find_or_ask(self) -> None:
-        """The message itself may have got lost."""
+        """Find the conversation, or ask again, because the message may have been lost."""
         if not await self.find_conversation():
             await ask(self.page, ASK)
 
@@ -117,11 +117,11 @@ async def undisturbed(run: Run) -> None:
 
 
 async def server(run: Run) -> None:
-    """Killed, and started again, in some runs twice. The page stays open, as pages do; but in
-    some it goes as well, with what it has not saved, or has gone before."""
+    """Kill and restart the server, in some runs twice. The page usually stays open; in some runs it
+    closes too, before or after, and loses unsaved work."""
     run.may_review()
-    goes_before = run.site.grace < AWAY and run.chance("the page goes before", 1 / 3)
-    page_goes = goes_before or run.chance("the page goes, too", 1 / 3)
+    goes_before = run.site.grace < AWAY and run.chance("the page closes before", 1 / 3)
+    page_goes = goes_before or run.chance("the page closes, too", 1 / 3)
     twice = run.chance("twice", 1 / 4)
     await run.open()
     if page_goes:
@@ -144,7 +144,7 @@ async def server(run: Run) -> None:
 
 
 async def _start_again(run: Run, page_goes: bool) -> None:
-    """The server; a kernel; the cells above, run by hand."""
+    """Start the server and a kernel, and run the cells above by hand."""
     run.page.cut()
     await run.site.gone()
     run.look_at_the_file()
@@ -161,12 +161,12 @@ async def _start_again(run: Run, page_goes: bool) -> None:
         await run_cells(run.page, lambda cell: True)
     else:
         await run_cells(run.page, lambda cell: cell["execution_count"] is not None)
-    if run.chance("saved before going on", 1 / 2):
+    if run.chance("saved before continuing", 1 / 2):
         await run.page.saved()
 
 
 async def kernel(run: Run) -> None:
-    """Killed; the server starts another one by itself."""
+    """Kill the kernel; the server starts another one by itself."""
     run.may_review()
     await run.open()
     await begin(run.page)
@@ -174,7 +174,7 @@ async def kernel(run: Run) -> None:
 
 
 async def socket(run: Run) -> None:
-    """Cut, and opened again by the same page."""
+    """Cut the socket; the same page opens it again."""
     run.may_review()
     await run.open()
     await begin(run.page)
@@ -194,7 +194,7 @@ async def _cut(run: Run) -> None:
 
 
 async def tab(run: Run) -> None:
-    """The page is closed, and with it what it has not saved. A new one reads the file."""
+    """Close the page, with its unsaved work. A new page reads the file."""
     await run.open()
     run.page.saves = False
     await begin(run.page)
@@ -212,7 +212,7 @@ async def tab(run: Run) -> None:
 
 
 async def _be_away(run: Run) -> None:
-    """Often for about as long as the server waits, where that is short."""
+    """Stay away, often for about as long as the server waits, if that is short."""
     grace = run.site.grace
     near = grace < AWAY and run.rng.random() < 0.6
     away = run.rng.uniform(grace / 2, grace * 3) if near else run.rng.uniform(0, AWAY)
@@ -221,7 +221,7 @@ async def _be_away(run: Run) -> None:
 
 
 async def _turn_over(run: Run) -> None:
-    """Asked from outside, as by another page of the same server."""
+    """Wait for the end of the turn, as another page of the same server would see it."""
     route = f"codeinterp/api/sessions?notebook={run.story.notebook}"
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
@@ -251,7 +251,7 @@ async def carry_out(
     rng: random.Random,
     frames: Mapping[str, int],
 ) -> tuple[Run, Verdict]:
-    """``frames`` is what an undisturbed turn takes."""
+    """``frames``: the frames of an undisturbed turn."""
     story = Story(name)
     file = site.notebooks / story.notebook
     file.write_text(json.dumps(opening_notebook()), encoding="utf-8")
@@ -283,7 +283,7 @@ def _judge(run: Run, exchanges: list[Exchange]) -> Verdict:
 
 
 def _tracebacks(site: Site, since: int) -> list[str]:
-    """Exceptions that have gone through our own code, from the server's log."""
+    """Exceptions from our own code in the server's log."""
     with site.log.open("rb") as log:
         log.seek(since)
         text = log.read().decode(errors="replace")

@@ -1,5 +1,5 @@
-"""A Jupyter server as a process that can be killed and started again: on the same port, with
-the same data, notebooks and token."""
+"""A Jupyter server as a process that can be killed and restarted, with the same port, data,
+notebooks and token."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from scripts.benchmark.servers import PATIENCE, Server, free_port, wait_until_it
 from tests.login import log_in
 
 STEPS = 60
-"""Steps of a turn at most: a model that mends what a fault has left needs many."""
+"""Maximum steps of a turn: repairs after a fault need many."""
 REQUEST_TIME = 60.0
-"""Seconds that a request may take on a machine that has other things to do."""
+"""Seconds that a request may take on a busy machine."""
 
 
 class Site:
     def __init__(self, folder: Path, model_url: str, grace: float) -> None:
-        """Nothing runs before ``start``. ``folder`` is this server's own; ``grace`` is how
-        long (seconds) it waits for a window before it works in the file."""
+        """Nothing runs before ``start``. ``folder`` is this server's own. ``grace``: seconds that
+        it waits for a window before it works in the file."""
         self.grace = grace
         self.folder = folder
         self.notebooks = folder / "notebooks"
@@ -45,7 +45,7 @@ class Site:
         }
         self._process: subprocess.Popen[bytes] | None = None
         self._kernels: dict[int, psutil.Process] = {}
-        """All kernel processes that there have been, by process id."""
+        """All kernel processes so far, by process id."""
 
     # --- the process -----------------------------------------------------------------
 
@@ -74,7 +74,7 @@ class Site:
         return self.folder / "server.log"
 
     def kill(self) -> None:
-        """As a power switch for this one process; at once."""
+        """Kill this one process at once, like a power failure."""
         assert self._process is not None
         self._process.kill()
 
@@ -84,7 +84,7 @@ class Site:
         await asyncio.to_thread(self._process.wait)
 
     async def stop(self) -> None:
-        """As by Ctrl-C. Whatever happens, nothing of it goes on running."""
+        """Stop as Ctrl-C does. In any case, end all its processes."""
         if self._process is None:
             return
         self._note_kernels()
@@ -105,8 +105,8 @@ class Site:
         self._kernels |= {child.pid: child for child in children}
 
     def _end_kernels(self) -> None:
-        """Those whose server was killed notice, and end by themselves; what has not done so
-        in time is ended. (A server that was killed cannot do it.)"""
+        """Wait for the kernels, which notice a killed server and end by themselves; then kill the
+        rest."""
         deadline = time.monotonic() + PATIENCE
         while (left := [k for k in self._kernels.values() if _lives(k)]) and (
             time.monotonic() < deadline
@@ -119,7 +119,7 @@ class Site:
     # --- kernels ---------------------------------------------------------------------
 
     async def start_kernel(self, path: str) -> str:
-        """The kernel of the notebook; a new one if it has none."""
+        """Return the notebook's kernel; start one if it has none."""
         wanted = {"path": path, "name": path, "type": "notebook", "kernel": {"name": "python3"}}
         session = await self.fetch("POST", "api/sessions", wanted)
         self._note_kernels()
@@ -129,7 +129,7 @@ class Site:
         return self.folder / "runtime" / f"kernel-{kernel_id}.json"
 
     def kill_kernel(self, kernel_id: str) -> None:
-        """Its process; the server starts another under the same id."""
+        """Kill the kernel's process; the server starts another one under the same id."""
         name = self.connection_file(kernel_id).name
         self._note_kernels()
         for kernel in self._kernels.values():
@@ -154,7 +154,7 @@ class Site:
         return json.loads(response.body) if response.body else None
 
     async def connect(self) -> WebSocketClientConnection:
-        """A socket as a page has it."""
+        """Open a socket as a page does."""
         login = await log_in(self._server.url, self._server.token)
         return await login.connect((await login.ask()).ticket)
 
@@ -164,7 +164,7 @@ class Site:
 
 
 def _lives(process: psutil.Process) -> bool:
-    """A zombie does not: nobody may be there to bury it."""
+    """Whether the process runs. A zombie does not; its parent may not have reaped it."""
     try:
         return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:

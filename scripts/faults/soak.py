@@ -1,5 +1,5 @@
-"""Many conversations, one after the other, each with turns that draw: what the server has not
-given back of its memory when they are over."""
+"""Measures the memory that the server still holds after many conversations, one after the other,
+whose turns draw pictures."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tests.reference_window import ReferenceWindow, notebook
 from .site import Site
 
 MOST = 50.0
-"""MB that the server may grow by."""
+"""Maximum growth of the server in MB."""
 WARM = 3
-"""Conversations before its memory is looked at first: modules and pools are there then."""
+"""Conversations before the first measurement, to load modules and fill pools."""
 PLOT = """
 import os, struct, zlib
 from IPython.display import Image, display
@@ -28,7 +28,7 @@ head = struct.pack(">IIBBBBB", 200, 200, 8, 2, 0, 0, 0)
 parts = ((b"IHDR", head), (b"IDAT", zlib.compress(noise)), (b"IEND", b""))
 display(Image(b"\\x89PNG\\r\\n\\x1a\\n" + b"".join(chunk(*part) for part in parts)))
 """
-"""A picture of noise, 120 kB; another in every run."""
+"""A picture of noise with 120 kB; different in every run."""
 
 
 class Soaked(NamedTuple):
@@ -36,7 +36,7 @@ class Soaked(NamedTuple):
     turns: int
     before: float
     after: float
-    """MB of the server's memory."""
+    """MB of the server's memory at the end."""
 
     @property
     def failed(self) -> bool:

@@ -1,8 +1,8 @@
-"""The turn that is disturbed: a heading, five cells of which one fails and is mended, an
-answer. What a sensible model does in it, and what the notebook must be in the end.
+"""The disturbed turn: a heading, five cells, one of which fails and is repaired, and an answer. It
+has the actions of a sensible model and the expected notebook.
 
-The model knows only what the product tells it. Once something has gone otherwise than it
-should, it looks at the notebook before each step, and puts right what is not as it should be.
+The model knows only what the product tells it. After an unexpected result it reads the notebook
+before each step, and repairs what is wrong.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ OPENING = (
     "count slowly through the rows, so that nothing is overlooked on the way. "
 )
 SLOWLY = {"first": 0.05, "delay": 0.02, "chunk": 8}
-"""How the long texts come, so that faults fall into them."""
+"""The speed of long texts: slow, so that faults occur during them."""
 MOST_LOOKS = 20
-"""How often the model looks at the notebook before it gives up."""
+"""How often the model reads the notebook before it gives up."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class Step:
     name: str
     source: str
     shows: str
-    """What its outputs are, as text."""
+    """The expected outputs as text."""
     first: str = ""
-    """What the model writes at first: it fails."""
+    """The model's first version, which fails."""
 
     @property
     def is_code(self) -> bool:
@@ -81,7 +81,7 @@ ran("result")
 
 
 def steps(log: str) -> tuple[Step, ...]:
-    """``log`` is the file in which each cell notes that it runs, and in which process."""
+    """``log``: the file in which each cell records its runs, with the process id."""
     return (
         Step("heading", "## Sales by region", ""),
         Step("table", TABLE.format(log=log), "3 rows"),
@@ -150,7 +150,7 @@ class Story:
         return self._next(request, _read(results[-1]))
 
     def _next(self, request: Request, cells: list[Seen]) -> Turn:
-        """The first step that is not as it should be."""
+        """The first step that is missing or wrong."""
         again = self._run_since_all_was_gone(request)
         above = ""
         for number, step in enumerate(self.steps):
@@ -166,8 +166,7 @@ class Story:
         return _answer()
 
     def _run_since_all_was_gone(self, request: Request) -> set[str] | None:
-        """Steps that have run in the kernel as it is now; None if it has always been the
-        same, for all that the model knows."""
+        """Steps that have run in the current kernel; None if the model knows of no other kernel."""
         since: set[str] | None = None
         for block, result in _answered(request):
             if "source" not in block["input"]:
@@ -225,13 +224,13 @@ def _calls(request: Request) -> list[dict[str, Any]]:
 
 
 def _last_calls(request: Request) -> tuple[list[dict[str, Any]], list[str]]:
-    """The calls whose results the last message holds, and those results."""
+    """The calls whose results are in the last message, and those results."""
     results = request.results
     return _calls(request)[-len(results) :] if results else [], results
 
 
 def _answered(request: Request) -> Iterator[tuple[dict[str, Any], str]]:
-    """Each call with the text of its result, in order."""
+    """All calls in order, each with the text of its result."""
     results = {
         block["tool_use_id"]: "\n".join(p["text"] for p in block["content"] if "text" in p)
         for message in request.messages

@@ -1,5 +1,5 @@
-"""What has become of a run: from the notebook's file, the journal, the cells' own log of when
-they ran, what the page was told, and what the model was sent."""
+"""Judges a run by the notebook's file, the journal, the cells' own log of their runs, the page's
+events, and the requests to the model."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ STATEMENTS = {
     "not started": r"status=not_started",
     "no answer from the window": r"window does not answer",
 }
-"""What the product says where something is, or may be, missing."""
+"""Statements of the product about something that is, or may be, missing."""
 OVERWRITE = "Lab asks before it overwrites"
 
 
@@ -57,11 +57,11 @@ class Verdict:
     doubled: list[str] = field(default_factory=list)
     misplaced: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
-    """All else that must not be."""
+    """Descriptions of all other faults."""
     said: list[str] = field(default_factory=list)
-    """Names of the statements that were made."""
+    """Names of the product's statements in this run."""
     as_expected: bool = True
-    """Whether the notebook and the conversation are what they were to be."""
+    """Whether the notebook and the conversation are as expected."""
 
     @property
     def failures(self) -> list[str]:
@@ -72,7 +72,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Kill:
-    """The server was killed: when, by the clock of the exchanges, and in which turn."""
+    """The kill of a server: the time, by the clock of the exchanges, and the turn."""
 
     time: float
     turn: int
@@ -80,7 +80,7 @@ class Kill:
 
 @dataclass
 class Journal:
-    """A conversation as it is on the disk."""
+    """A conversation as the disk has it."""
 
     events: list[tuple[int, Event]]
     messages: list[Message]
@@ -120,7 +120,7 @@ def judge(
     exchanges: Sequence[Exchange],
     kills: Iterable[Kill],
 ) -> Verdict:
-    """``pages`` are those that there were, the last one still open."""
+    """``pages``: all pages of the run; the last one is still open."""
     verdict = Verdict()
     text = "\n".join(journal.statements())
     verdict.said = [name for name, words in STATEMENTS.items() if re.search(words, text)]
@@ -143,7 +143,7 @@ def judge(
 
 
 def _judge_end(verdict: Verdict, page: Page, journal: Journal) -> None:
-    """The answer was not reached: then the person has been told why."""
+    """Without an answer, the person must have been told why."""
     verdict.as_expected = False
     ended = page.ended
     words = ended.message if ended is not None else ""
@@ -175,7 +175,7 @@ def _judge_notebook(verdict: Verdict, story: Story, file: Path, journal: Journal
         verdict.misplaced.append(", ".join(there))
     ids = {cell.id for cell in book.cells}
     for call in _carried_out(journal):
-        if call.cell_id not in ids:  # The model has seen that, and has written another.
+        if call.cell_id not in ids:  # The model has seen that, and has written another cell.
             verdict.lost.append(f"the cell {call.cell_id}: {call.title}, {call.status}")
     for step in story.steps:
         for cell in book.cells:
@@ -186,7 +186,7 @@ def _judge_notebook(verdict: Verdict, story: Story, file: Path, journal: Journal
 
 
 def read_notebook(file: Path) -> tuple[Any, str]:
-    """The notebook, and why it is none."""
+    """The notebook, and why it is not valid."""
     try:
         book = nbformat.reads(file.read_text(encoding="utf-8"), as_version=4)
         nbformat.validate(book)
@@ -196,7 +196,7 @@ def read_notebook(file: Path) -> tuple[Any, str]:
 
 
 def _carried_out(journal: Journal) -> list[ToolDone]:
-    """The calls that have changed a cell, as the conversation shows them."""
+    """The calls that changed a cell, according to the conversation."""
     ends = [event for _, event in journal.events if isinstance(event, ToolDone)]
     kinds = ("ok", "error", "interrupted", "timeout")
     return [event for event in ends if event.cell_id and event.status in kinds]
@@ -216,8 +216,8 @@ def _name(story: Story, cell: Any) -> str:
 
 
 def _judge_runs(verdict: Verdict, story: Story, log: Path, journal: Journal) -> None:
-    """In one kernel each cell runs once (the one that fails, twice), unless it was said that
-    it may have run before."""
+    """In one kernel each cell runs once (the failing one twice), unless the product said that it
+    may have run before."""
     lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
     unsure = {
         event.title.removeprefix("Step ")
@@ -242,7 +242,7 @@ def _judge_events(verdict: Verdict, journal: Journal, pages: Sequence[Page]) -> 
     for page in pages:
         for seq, event in page.told.items():
             if isinstance(event, (TextDelta, ThinkingDelta)):
-                continue  # Put together, once the whole is there.
+                continue  # Merged, once the whole text is stored.
             if seq not in kept:
                 verdict.lost.append(f"event {seq}, {type(event).__name__}")
             elif kept[seq] != event:
@@ -272,7 +272,8 @@ def _cards_without_one_end(journal: Journal) -> Iterator[str]:
 
 
 def _calls_without_one_result(messages: Sequence[Message]) -> Iterator[str]:
-    """As the API sees it: what one side says in a row is one message."""
+    """Calls without exactly one result, as the API sees them: consecutive messages of one side are
+    one message."""
     sides = [
         (role, [block for message in group for block in message.content])
         for role, group in groupby(messages, key=lambda message: message.role)
@@ -288,7 +289,7 @@ def _calls_without_one_result(messages: Sequence[Message]) -> Iterator[str]:
 
 
 def _text_behind(journal: Journal, exchanges: Sequence[Exchange], kill: Kill) -> Iterator[str]:
-    """Text that the model had sent well before the server was killed, and is not there."""
+    """Text that the model had sent well before the kill and that is missing."""
     before = [exchange for exchange in exchanges if exchange.received < kill.time]
     if not before or (before[-1].finished and before[-1].finished < kill.time):
         return

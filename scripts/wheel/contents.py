@@ -1,4 +1,4 @@
-"""Check what a wheel contains, and that two wheels contain the same.
+"""Check a wheel's contents, and that two wheels contain the same.
 
     python -m scripts.wheel.contents WHEEL [OTHER]
 
@@ -48,7 +48,7 @@ ALLOWED = (
 
 
 def faults(names: Iterable[str], size: int) -> list[str]:
-    """Name what is missing, what does not belong into the wheel, and a size above the bound."""
+    """Name missing files, files that do not belong in the wheel, and a size above the bound."""
     given = sorted(names)
     known = [re.compile(pattern) for pattern in (*NEEDED, *ALLOWED)]
     found = [

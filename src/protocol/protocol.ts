@@ -1390,7 +1390,7 @@ export interface StaleCell {
   reason: string;
 }
 
-/** After which cell a new one goes: the first of these that is there. */
+/** A new cell goes below the first of these that exists. */
 export const PLACE_ORDER = ['this_turn', 'chosen', 'earlier_turns', 'person', 'gone_to'] as const;
-/** What keys look like; see view/redaction/found_secrets.py. */
+/** Formats of keys; see view/redaction/found_secrets.py. */
 export const KEY_FORMS = [{"providers": ["anthropic"], "pattern": "\\bsk-ant-[A-Za-z0-9_-]{8,400}", "alone": false}, {"providers": ["openrouter"], "pattern": "\\bsk-or-[A-Za-z0-9_-]{16,400}", "alone": false}, {"providers": ["openai", "deepseek", "moonshot"], "pattern": "\\bsk-(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{20,400}", "alone": false}, {"providers": ["xai"], "pattern": "\\bxai-[A-Za-z0-9]{20,200}", "alone": false}, {"providers": ["gemini"], "pattern": "\\bAIza[A-Za-z0-9_-]{35}", "alone": false}, {"providers": ["bedrock"], "pattern": "\\b(?:ABSK|bedrock-api-key-)[A-Za-z0-9+/=_-]{32,2000}", "alone": false}, {"providers": ["zai"], "pattern": "\\b[0-9a-f]{32}\\.[A-Za-z0-9]{16}\\b", "alone": false}, {"providers": ["mistral", "azure-openai", "foundry"], "pattern": "(?=[A-Za-z]{0,99}[0-9])(?=[0-9]{0,99}[A-Za-z])[A-Za-z0-9]{32}", "alone": true}, {"providers": ["azure-openai", "foundry"], "pattern": "(?=[A-Za-z]{0,99}[0-9])(?=[0-9]{0,99}[A-Za-z])[A-Za-z0-9]{84}", "alone": true}, {"providers": [], "pattern": "-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----", "alone": false}] as const;

@@ -10,7 +10,7 @@ export type TableFilter = NonNullable<ITableAsked['filters']>[number];
 export type TableOp = TableFilter[1];
 
 /**
- * ``base_url`` "": the address that it has. ``model`` answers by default from then on.
+ * ``base_url`` "": the known address. ``model`` becomes the default.
  */
 export interface ICredentials {
   readonly key?: string;

@@ -1,4 +1,4 @@
-"""All attempts, by what they want."""
+"""All attempts, by area."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ AREAS: dict[str, tuple[Attempt, ...]] = {
     "limits": BOUNDS,
 }
 KERNELS = {"limits": "small", "the allow list": "listed", "an overlay": "overlaid"}
-"""Areas that are tried in a kernel of their own: one with small limits, one that may connect to a
-server of this machine, and one with an overlay."""
+"""Areas that need a kernel of their own: one with small limits, one that may connect to a server of
+this machine, and one with an overlay."""

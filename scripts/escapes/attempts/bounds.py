@@ -1,4 +1,5 @@
-"""Limits: a kernel that has small ones. The same code is harmless where there is none."""
+"""Attempts to exceed limits, in a kernel with small ones. Without a limit, the same code is
+harmless."""
 
 from __future__ import annotations
 
@@ -113,6 +114,6 @@ BOUNDS: tuple[Attempt, ...] = (
     ),
     Attempt("start more processes", FORKS, groups=Groups.OF_ROOT),
     Attempt("take more memory in several processes", TOGETHER, groups=Groups.OF_ALL),
-    # The last one: what comes after it may write no more.
+    # The last one, because the kernel may write no more afterwards.
     Attempt("fill the disk with many small files", SMALL_FILES),
 )

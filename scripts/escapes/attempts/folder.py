@@ -1,4 +1,4 @@
-"""What other programs run, in the notebook's folder, which is writable."""
+"""Files in the writable notebook's folder that other programs run."""
 
 from __future__ import annotations
 
@@ -56,4 +56,4 @@ LEFT = plain(
         }.items()
     }
 )
-"""Not in an overlay, where links and pipes stay."""
+"""Not tried in an overlay, where links and pipes stay."""

@@ -1,5 +1,5 @@
-"""A kernel with an allow list: ways around its proxy. Without a proxy, the same code connects
-itself. What the proxy makes of odd requests and addresses is in tests/sandbox/test_proxy.py."""
+"""Ways around the proxy of a kernel with an allow list. Without a proxy, the same code connects
+directly. tests/sandbox/test_proxy.py has odd requests and addresses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scripts.escapes.attempt import Attempt, Control, plain
 
 
 def allowed(names: Mapping[str, Any]) -> list[str]:
-    """The list: a server of this machine, and a name that leads to another program on it."""
+    """The allow list: a server of this machine, and a name that leads to another program on it."""
     return [f"127.0.0.1:{names['LISTED']}", f"localhost:{names['LISTENER']}"]
 
 

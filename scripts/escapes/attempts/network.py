@@ -1,4 +1,4 @@
-"""The network, this machine's own included."""
+"""The network, including this machine's own addresses."""
 
 from __future__ import annotations
 

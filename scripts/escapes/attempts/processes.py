@@ -5,7 +5,7 @@ from __future__ import annotations
 from scripts.escapes.attempt import Attempt, Control, plain
 
 STAYS = "a process that stays"
-"""The proof of what outlives its kernel."""
+"""The proof of an attempt to outlive the kernel."""
 
 PROCESSES = (
     *plain(

@@ -1,4 +1,4 @@
-"""The Jupyter server, with a conversation, a stored key and a draft that waits."""
+"""The Jupyter server, with a conversation, a stored key and a waiting draft."""
 
 from __future__ import annotations
 

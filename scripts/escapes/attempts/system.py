@@ -6,12 +6,13 @@ from scripts.escapes.attempt import Control, plain
 
 
 def _written(path: str) -> str:
-    """Writes a file that it then removes."""
+    """Code that writes a file, then removes it."""
     return f"path = {path}\nopen(path, 'x').close()\nos.remove(path)"
 
 
 _OPENED = "file = os.open(f'{sys.prefix}/pyvenv.cfg', os.O_RDONLY)\n"
-"""Open to read: what follows asks for no right to write, and changes nothing."""
+"""Opens the file to read, because the following calls need no right to write. They change
+nothing."""
 
 SYSTEM = (
     *plain(
