@@ -274,7 +274,7 @@ def test_kinds_of_events_that_have_sentences() -> None:
     tags = {event.__struct_config__.tag for event in WITH_SENTENCES}
     assert tags == {
         *("turn_ended", "files_kept", "step_discarded", "retrying", "note"),
-        *("tool_started", "draft_opened", "draft_waiting", "tool_done"),
+        *("tool_started", "draft_opened", "draft_waiting", "draft_decided", "tool_done"),
     }
 
 

@@ -105,7 +105,7 @@ class Replay:
     """Where the figures of the last turn's answers were found."""
     findings: dict[str, str] = field(default_factory=dict)
     """The names of the checks behind the findings on cards, by finding key."""
-    titles: dict[str, str] = field(default_factory=dict)
+    titles: dict[str, Sentence] = field(default_factory=dict)
     """Titles of the cells that the agent ran or wrote, by id."""
     counts: dict[tuple[int, str], int] = field(default_factory=dict)
     """The execution count of a turn's last run of a cell, by turn and cell id."""

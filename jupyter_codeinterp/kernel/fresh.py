@@ -26,13 +26,16 @@ MOST_OUTPUT = 4_000_000
 log = logging.getLogger(__name__)
 
 
+TOO_LONG = "The cell ran longer than the limit of {limit} s."
+
+
 class Ran(msgspec.Struct, frozen=True):
     """The result of a cell. ``words``: why it was ``stopped``. ``ended``: the cell ended the
     kernel, so no more cells can run."""
 
     status: Literal["ok", "error", "stopped"]
     outputs: tuple[dict[str, Any], ...] = ()
-    words: str = ""
+    words: Sentence = msgspec.field(default_factory=Sentence)
     ended: bool = False
 
 
@@ -117,10 +120,10 @@ class FreshKernel:
         except CellExecutionError:
             return Ran("error", tuple(cell.outputs))
         except CellTimeoutError:
-            words = f"The cell ran longer than the limit of {client.timeout} s."
+            words = Sentence(TOO_LONG, limit=client.timeout)
             return Ran("stopped", tuple(cell.outputs), words)
         except DeadKernelError:
-            return Ran("stopped", tuple(cell.outputs), "The kernel died.", ended=True)
+            return Ran("stopped", tuple(cell.outputs), Sentence("The kernel died."), ended=True)
         return Ran("ok", tuple(cell.outputs), ended=client.exits)
 
     async def close(self) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Union
 
 import msgspec
 
+from ..base.sentences import Sentence, together
 from ..wire.ops import Output
 
 _NAME = 1_000
@@ -173,14 +174,16 @@ class Collector:
         return self._dropped_text + sum(stream.text.left_out for stream in streams)
 
     @property
-    def note(self) -> str:
+    def note(self) -> Sentence:
         """Sentences on what was omitted; "" if nothing."""
         notes = []
         if self.left_out:
-            notes.append(f"{self.left_out:,} characters of output were not kept.")
+            words = "{count:,} characters of output were not kept."
+            notes.append(Sentence(words, count=self.left_out))
         if self._dropped_outputs:
-            notes.append(f"{self._dropped_outputs:,} further outputs were not kept.")
-        return " ".join(notes)
+            words = "{count:,} further outputs were not kept."
+            notes.append(Sentence(words, count=self._dropped_outputs))
+        return together(*notes)
 
     @property
     def has_error(self) -> bool:

@@ -46,7 +46,7 @@ async def carry_out(
     if not (job.runs and MODES[turn.mode].unasked):
         # If nobody is asked, ``BeginRun`` compares the source anyway.
         await _placed(job)
-    deep = markdown_cells.too_deep(job.source) if job.is_text else ""
+    deep = markdown_cells.too_deep(job.source) if job.is_text else None
     if deep and job.result is None:
         job.reject(deep)
     with contextlib.ExitStack() as stack:
@@ -99,7 +99,8 @@ async def _decide(job: CellJob, suspicious: bool, granted: Granted | None) -> No
             barred=job.barred,
         )
         if job.verdict == "refuse":
-            job.reject(policy.refusal(ACTIONS[job.kind], turn.mode))
+            words = as_it_is(policy.refusal(ACTIONS[job.kind], turn.mode))
+            job.reject(words, summary=policy.refused(turn.mode))
             return
     if run is not None:
         known: Decision | None = Decision("run", "person", run.source, reason=BY_HAND)
@@ -130,7 +131,7 @@ async def _ask(job: CellJob, said: Checked, info: KernelInfo | None, suspicious:
         call_id=job.call.id,
         kind=job.kind,
         cell_id=job.cell_id,
-        title=as_it_is(job.title),
+        title=job.title,
         source=job.source,
         nonce=new_nonce(),
         old_source=job.old_source,

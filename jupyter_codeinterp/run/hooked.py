@@ -70,7 +70,7 @@ def _one_line(words: Sentence, scrub: Callable[[str], str]) -> Sentence:
     return words.changed(lambda text: " ".join(clean(scrub(text)).split()))
 
 
-def refused(turn: Turn, call: ToolUse, note: HookNote, title: str, cell_id: str) -> Result:
+def refused(turn: Turn, call: ToolUse, note: HookNote, title: Sentence, cell_id: str) -> Result:
     """The result of a run that a hook does not allow. ``cell_id``: "" for a new cell."""
     words, shown = REFUSED.format(note.by), _quoted(turn, note)
     return turn.results.not_run(call, words, title, cell_id, line(turn, note), shown)

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Literal, NamedTuple
 
 from ..base.off_loop import INLINE
-from ..base.sentences import Sentence, as_it_is
+from ..base.sentences import Sentence
 from ..notebook.passive import is_passive
 from ..view.outputs import Seen, size
 from ..wire.events import DraftDecided, DraftOpened, Status
@@ -130,7 +130,7 @@ class CellJob:
         call: ToolUse,
         kind: Kind,
         cell_id: str,
-        title: str,
+        title: Sentence,
         old_source: str = "",
     ) -> None:
         self.turn = turn
@@ -284,7 +284,7 @@ class CellJob:
         self.turn.show(
             DraftOpened(
                 *(call_id, self.draft_id, kind, self.cell_id),
-                *(as_it_is(self.title), self.old_source),
+                *(self.title, self.old_source),
             )
         )
         self.expect_kernel()
@@ -370,14 +370,21 @@ class CellJob:
             fixed=at.fixes_failure and status == "ok",
         )
 
-    def reject(self, reason: str, source: str = "", by: str = "policy") -> None:
+    def reject(
+        self,
+        reason: Sentence,
+        source: str = "",
+        by: str = "policy",
+        summary: Sentence | None = None,
+    ) -> None:
+        """``summary``: the reason for people, if it is another one than for the model."""
         self.remove()
         body = f"{reason}\n{THEIR_VERSION}" if source else reason
         cell_id = self.cell_id if self.kind in ("edit", "rerun", "delete", "move") else ""
         quoted = self.turn.untrusted.shown(source) if source else ""
-        summary = "" if by == "nobody" else reason
+        shown = Sentence() if by == "nobody" else summary or reason
         self.end(
-            self.turn.results.not_run(self.call, body, self.title, cell_id, summary, quoted, by=by)
+            self.turn.results.not_run(self.call, body, self.title, cell_id, shown, quoted, by=by)
         )
 
     def refuse(self, note: HookNote) -> None:
@@ -430,7 +437,7 @@ class CellJob:
         """Set ``result`` now, because the turn ends. ``words``: the result's text if the code never
         reached the kernel."""
         if self.state is CellState.WAITING:
-            stopped = Decision("reject", "stop", self.source, reason="Stopped.")
+            stopped = Decision("reject", "stop", self.source, reason=Sentence("Stopped."))
             self.turn.show(self.decided(stopped, ()))
         if self.state is CellState.BY_HAND:
             # The person's run goes on.

@@ -16,7 +16,7 @@ import contextlib
 
 from ..base.errors import DocumentError, KernelError
 from ..base.off_loop import off_loop
-from ..base.sentences import Sentence, as_it_is
+from ..base.sentences import Sentence
 from ..journal.prose import known_language
 from ..notebook.passive import is_passive, passive_data
 from ..view.outputs import Seen, size
@@ -192,7 +192,7 @@ async def _execute(job: CellJob, at: RunAttempt, slot: Slot) -> ExecutionDone:
     if at.hides_output:
         turn.show(Note(Sentence(OUTPUT_HIDDEN, title=job.title, how=at.how)))
     if done.status == "dead":
-        turn.show(Note(as_it_is(done.note), "warning", kernel_died=True))
+        turn.show(Note(done.note, "warning", kernel_died=True))
     return done
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from traitlets import Bool, Dict, Integer, List, Unicode
 
+from ..base.sentences import Sentence
 from .network import book, gate
 from .network.credentials import variables as names_of_secrets
 from .overlay.layer import LayerError, new
@@ -73,7 +74,7 @@ class SandboxProvisioner(LocalProvisioner):
     place: SandboxPlace | None = None
     written: Written | None = None
     """The files that the kernel wrote; None without an overlay."""
-    why_ended = ""
+    why_ended = Sentence()
     """Why the last process ended by itself; "" if unknown, or if it was told to end."""
     _sandbox: SandboxProcess | None = None
     _guard: DiskGuard | None = None
@@ -215,7 +216,7 @@ class SandboxProvisioner(LocalProvisioner):
         except (ValueError, OSError, SubprocessError) as error:
             raise LaunchError(str(error)) from None
 
-    def hit(self, error: str, since: float) -> str:
+    def hit(self, error: str, since: float) -> Sentence:
         """A sentence about the limit, or the missing network, that made a run fail; "" for none.
         ``error``: the exception's name and text. ``since``: the run's start by
         ``time.monotonic``."""
@@ -227,11 +228,11 @@ class SandboxProvisioner(LocalProvisioner):
             return NO_NETWORK
         return limit
 
-    def refused(self, since: float) -> str:
+    def refused(self, since: float) -> Sentence:
         """A sentence about refused connections since this ``time.monotonic``; "" for none."""
         way = self._sandbox.gate if self._sandbox is not None else None
         if way is None:
-            return ""
+            return Sentence()
         return book.sentence(way.refused(since), way.has_lost(since)[0])
 
     def connections(self, since: float) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
@@ -273,12 +274,12 @@ class SandboxProvisioner(LocalProvisioner):
     async def poll(self) -> int | None:
         code = await super().poll()
         if code is not None and self._sandbox is not None:
-            self.why_ended = "" if self._asked else self._why(code)
+            self.why_ended = Sentence() if self._asked else self._why(code)
             self._sandbox.close()
             self._sandbox = None
         return code
 
-    def _why(self, code: int) -> str:
+    def _why(self, code: int) -> Sentence:
         if self._guard is not None and self._guard.has_ended_it:
             return went_on_writing(self._limits, hides=self._guard.hides)
         return why_ended(code, self._limits, self._out_of_memory)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 import msgspec
 
 from ..base.errors import CommandError, KernelError
-from ..base.sentences import as_it_is
+from ..base.sentences import Sentence
 from ..run.turn.files import MOST, OverlayFiles, is_plain
 from ..wire.events import FileLeft, FilesKept
 from ..wire.ports import Overlay, WaitingFile
@@ -23,7 +23,7 @@ NAMED = 100
 """Files that an event names."""
 HEAD = 10_000
 """Bytes of a preview."""
-NOT_TEXT = "This file is not text."
+NOT_TEXT = Sentence("This file is not text.")
 NO_OVERLAY = "This notebook's kernel writes into the folder itself: no files wait."
 
 log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ class WaitingText(msgspec.Struct, frozen=True):
     """The beginning of a waiting file, or ``why`` it cannot be shown."""
 
     text: str = ""
-    why: str = ""
+    why: Sentence = msgspec.field(default_factory=Sentence)
 
 
 class WaitingFiles:
@@ -125,13 +125,11 @@ class WaitingFiles:
         return is_plain(path) and self._scrub(path) == path
 
     def _bounded(
-        self, done: Iterable[str], left: Iterable[tuple[str, str]]
+        self, done: Iterable[str], left: Iterable[tuple[str, Sentence]]
     ) -> tuple[tuple[str, ...], tuple[FileLeft, ...], int]:
         """Both bounded for an event, and the number of files left out."""
         all_done, all_left = list(done), list(left)
         files = [path for path in all_done if self._shows(path)][:NAMED]
-        kept = [FileLeft(path, as_it_is(why)) for path, why in all_left if self._shows(path)][
-            :NAMED
-        ]
+        kept = [FileLeft(path, why) for path, why in all_left if self._shows(path)][:NAMED]
         more = len(all_done) - len(files) + len(all_left) - len(kept)
         return tuple(files), tuple(kept), more

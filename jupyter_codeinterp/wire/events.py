@@ -419,7 +419,7 @@ class DraftDecided(_Event, frozen=True, tag="draft_decided"):
     by: Literal["person", "policy", "nobody", "stop"]
     source: Union[str, None] = None
     edited: bool = False
-    reason: str = ""
+    reason: Sentence = msgspec.field(default_factory=Sentence)
     window: int = 0
     said: str = ""
     labels: tuple[Label, ...] = ()

@@ -61,7 +61,7 @@ ObservationKind = Literal["held", "refused", "connected", "lost"]
 class Observation(msgspec.Struct, frozen=True):
     """Something that a run did in a sandbox.
 
-    held       it reached a limit: the only name is a sentence that says which one
+    held       it reached the ``limit``; in older journals the only name is that sentence
     refused    the sandbox refused connections; ``names`` are hosts with ports
     connected  data went to or came from these hosts
     lost       it made more connections than the sandbox records; without names
@@ -71,6 +71,7 @@ class Observation(msgspec.Struct, frozen=True):
     names: tuple[str, ...] = ()
     more: int = 0
     """Further names that are left out."""
+    limit: Sentence = msgspec.field(default_factory=Sentence)
 
 
 DID: dict[ObservationKind, str] = {

@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol, Union
 
 import msgspec
 
+from ..base.sentences import Sentence
 from .events import EngineWork
 from .findings import Observation
 from .messages import Message, Usage
@@ -238,7 +239,7 @@ class ExecutionDone(msgspec.Struct, frozen=True):
     outputs: tuple[Output, ...]
     execution_count: Union[int, None]
     elapsed: float
-    note: str = ""
+    note: Sentence = msgspec.field(default_factory=Sentence)
     next_inputs: tuple[str, ...] = ()
     pages: tuple[str, ...] = ()
     report: dict[str, Any] = {}
@@ -304,11 +305,11 @@ class WaitingFile(msgspec.Struct, frozen=True):
     kind: Literal["added", "changed", "deleted"]
     size: int
     folder: bool
-    why: str
+    why: Sentence
     stamp: str
 
 
-Paths = tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
+Paths = tuple[tuple[str, ...], tuple[tuple[str, Sentence], ...]]
 """Paths of copied or discarded files, and skipped paths with the reason."""
 
 

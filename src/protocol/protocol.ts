@@ -1096,7 +1096,7 @@ export interface Place {
 /**
  * Something that a run did in a sandbox.
  *
- * held       it reached a limit: the only name is a sentence that says which one
+ * held       it reached the ``limit``; in older journals the only name is that sentence
  * refused    the sandbox refused connections; ``names`` are hosts with ports
  * connected  data went to or came from these hosts
  * lost       it made more connections than the sandbox records; without names
@@ -1105,6 +1105,7 @@ export interface Observation {
   kind: 'connected' | 'held' | 'lost' | 'refused';
   names: string[];
   more: number;
+  limit: string;
 }
 /**
  * A person does not want the findings with this key in this notebook, or (``silenced`` is

@@ -15,6 +15,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
+from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.journal.ledger import Ledger
 from jupyter_codeinterp.journal.sqlite import SqliteStore
 from jupyter_codeinterp.run.approval.decisions import Decisions
@@ -196,7 +197,7 @@ class CellJobs(RuleBasedStateMachine):
             limits=Limits(),
         )
         call = ToolUse("t1", "run_cell", {})
-        self.job = WatchedJob(self.turn, call, "insert", "new", "A cell")
+        self.job = WatchedJob(self.turn, call, "insert", "new", Sentence("A cell"))
         self.job.insert(())
 
     # --- what happens ------------------------------------------------------------------

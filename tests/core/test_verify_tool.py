@@ -11,6 +11,7 @@ import pytest
 
 from jupyter_codeinterp.agent.tools.built_in import verify
 from jupyter_codeinterp.base.errors import CommandError
+from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.cli.terminal.fronts import more
 from jupyter_codeinterp.run.approval.hooks import CellCode, Hook, Hooks
 from jupyter_codeinterp.run.turn.limits import Rules
@@ -25,8 +26,8 @@ LINES = (
     CellLine("a", 1, "x", "same"),
     CellLine("b", 2, "y", "same"),
     CellLine("c", 3, "z", "differs", "North 1", "North 2"),
-    CellLine("d", 4, "z", "failed", text="NameError: gone"),
-    CellLine("e", 5, "z", "skipped", text="A cell above failed."),
+    CellLine("d", 4, "z", "failed", text=Sentence("NameError: gone")),
+    CellLine("e", 5, "z", "skipped", text=Sentence("A cell above failed.")),
 )
 
 

@@ -35,7 +35,7 @@ async def test_a_run_without_a_network(tmp_path: Path, folder: Path) -> None:
             made, "import urllib.request\nurllib.request.urlopen('http://a.invalid')"
         )
         assert (done.status, done.note) == ("error", NO_NETWORK)
-        assert done.observed == (Observation("held", (NO_NETWORK,)),)
+        assert done.observed == (Observation("held", limit=NO_NETWORK),)
 
 
 @runs_here

@@ -19,6 +19,7 @@ from jupyter_client.channels import HBChannel
 from jupyter_client.ioloop.restarter import AsyncIOLoopKernelRestarter
 
 from jupyter_codeinterp.app.verify import NotebookRuns
+from jupyter_codeinterp.base.sentences import from_journal
 from jupyter_codeinterp.kernel.fresh import FreshKernel
 from jupyter_codeinterp.run.verify.verification import Verification
 from tests.cli import Cli, is_running, make_cli, until
@@ -228,7 +229,7 @@ async def test_cells_below_an_exit_did_not_run(site: Site, folder: Path, code: s
     now = await asyncio.wait_for(ended(site), 20)
     assert [line["status"] for line in now["cells"]] == ["same", "same", "skipped", "skipped"]
     assert now["words"] == "Cell 2 ended the kernel. The cells below it did not run."
-    assert not msgspec.convert(now, Verification).good
+    assert not msgspec.convert(now, Verification, dec_hook=from_journal).good
 
 
 async def test_an_exit_at_the_end_is_no_fault(site: Site, folder: Path) -> None:

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from ...base.errors import CodeInterpError, CommandError
 from ...base.paths import root_of
+from ...base.sentences import Sentence, as_it_is, together
 from ...run.approval.modes import MODES
 from ...run.verify.comparing import compare, last_lines
 from ...run.verify.verification import CellLine, CodeCell, Verification, title_of
@@ -70,7 +71,9 @@ KEPT = 20
 """Notebooks whose latest run is kept."""
 LONGEST_WAIT = 20.0
 """Seconds that ``changed`` waits."""
-SKIPPED = "A cell above failed."
+SKIPPED = Sentence("A cell above failed.")
+TAGGED = Sentence("Skipped because of its tag skip-execution.")
+BELOW = Sentence("The cells below it did not run.")
 CELL_LIMIT = 600.0
 """Seconds for a cell where the admin sets no limit."""
 
@@ -195,7 +198,7 @@ class VerifyRun:
         started = time.time()
         self.now = Verification(book.path, "running", lines, book.kernel, started=started)
         self._kernel: Any = None
-        self._ended = ""
+        self._ended = Sentence()
         """A sentence about the cell that ended the kernel."""
         self._task: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
@@ -233,18 +236,19 @@ class VerifyRun:
         changed.set()
 
     async def _until_end(self, work: Coroutine[Any, Any, None]) -> None:
-        ending = {"state": "done", "words": ""}
+        ending: dict[str, Any] = {"state": "done", "words": Sentence()}
         try:
             await work
         except asyncio.CancelledError:
             ending["state"] = "cancelled"
         except CodeInterpError as error:
-            ending = {"state": "failed", "words": self._scrubbed(error.message)}
+            ending = {"state": "failed", "words": error.message.changed(self._scrubbed)}
         except Exception as error:
             # nbclient and managers of other packages may raise anything.
             log.exception("Could not run %s", self.now.notebook)
-            ending = {"state": "failed", "words": self._scrubbed(f"Could not go on: {error}")[:500]}
-        words = self._ended or SKIPPED if ending["state"] == "done" else ""
+            why = self._scrubbed(str(error))[:500]
+            ending = {"state": "failed", "words": Sentence("Could not go on: {why}", why=why)}
+        words = self._ended or SKIPPED if ending["state"] == "done" else Sentence()
         lines = [
             replace(line, status="skipped", text=words)
             if line.status in ("waiting", "running")
@@ -252,7 +256,7 @@ class VerifyRun:
             for line in self.now.cells
         ]
         if self._ended and lines[-1].status == "skipped":
-            ending["words"] = f"{self._ended} The cells below it did not run."
+            ending["words"] = together(self._ended, BELOW)
         self._show(cells=tuple(lines), **ending)
 
     async def _work(self, copy: Path | None) -> None:
@@ -271,7 +275,7 @@ class VerifyRun:
     async def _run_cells(self, kernel: Any) -> None:
         for at, cell in enumerate(self._book.cells):
             if "skip-execution" in cell.tags:
-                self._line(at, status="skipped", text="Skipped because of its tag skip-execution.")
+                self._line(at, status="skipped", text=TAGGED)
                 continue
             self._line(at, status="running")
             began = time.monotonic()
@@ -281,10 +285,11 @@ class VerifyRun:
                 found = await asyncio.to_thread(self._compared, cell, ran.outputs)
                 self._line(at, seconds=seconds, **found)
             else:
-                words = ran.words or await asyncio.to_thread(last_lines, ran.outputs)
-                self._line(at, status="failed", text=self._scrubbed(words), seconds=seconds)
+                words = ran.words or as_it_is(await asyncio.to_thread(last_lines, ran.outputs))
+                words = words.changed(self._scrubbed)
+                self._line(at, status="failed", text=words, seconds=seconds)
             if ran.ended:
-                self._ended = f"Cell {cell.number} ended the kernel."
+                self._ended = Sentence("Cell {number} ended the kernel.", number=cell.number)
             if ran.ended or self.now.cells[at].status == "failed":
                 return
 

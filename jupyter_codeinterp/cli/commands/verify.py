@@ -10,6 +10,7 @@ import msgspec
 
 from ...app import config as config_files
 from ...base.errors import CommandError
+from ...base.sentences import in_english
 from ...base.visible import visible_line
 from ...run.verify.verification import CellLine, Verification, counted
 from ...wire.ops import called
@@ -58,7 +59,7 @@ async def _verify(options: argparse.Namespace, stopping: Stopping) -> int:
             else:
                 now = await _follow(bench, now)
     if options.json:
-        print(msgspec.json.encode(now).decode(), flush=True)
+        print(msgspec.json.encode(now, enc_hook=in_english).decode(), flush=True)
     else:
         _end(now)
     if now.state == "cancelled":

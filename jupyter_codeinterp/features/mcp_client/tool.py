@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...agent.tools.shared.base import Tool
 from ...agent.tools.shared.calls import CUT_OFF, DIFFERS, Calls, draft_of
 from ...base.errors import ToolServerError
-from ...base.sentences import Sentence
+from ...base.sentences import Sentence, as_it_is
 from ...base.visible import visible_line
 from ...run.approval.code_warnings import hidden_characters
 from ...run.approval.policy import SPOKEN_TO
@@ -75,13 +75,17 @@ LONGEST = 20_000
 LONGEST_TITLE = 60
 
 
-def title(server: str, tool: str) -> str:
+def title(server: str, tool: str) -> Sentence:
     text = visible_line(f"{tool} ({server})")
-    return text if len(text) <= LONGEST_TITLE else text[: LONGEST_TITLE - 1] + "…"
+    return as_it_is(text if len(text) <= LONGEST_TITLE else text[: LONGEST_TITLE - 1] + "…")
 
 
 class NotCalled(ValueError):
-    """Its text says why nothing was sent, for the model."""
+    """Nothing was sent, and why."""
+
+    def __init__(self, why: Sentence) -> None:
+        super().__init__(str(why))
+        self.why = why
 
 
 def call(server: str, tool: str, arguments: dict[str, Any]) -> str:
@@ -89,10 +93,10 @@ def call(server: str, tool: str, arguments: dict[str, Any]) -> str:
     try:
         plain = json.dumps(arguments, indent=2, ensure_ascii=False, allow_nan=False)
     except (ValueError, RecursionError):
-        raise NotCalled("The arguments are no plain JSON.") from None
+        raise NotCalled(Sentence("The arguments are no plain JSON.")) from None
     if len(plain) > LONGEST:
-        words = f"The arguments have {len(plain):,} characters; {LONGEST:,} are allowed."
-        raise NotCalled(words)
+        words = "The arguments have {count:,} characters; {limit:,} are allowed."
+        raise NotCalled(Sentence(words, count=len(plain), limit=LONGEST))
     place = f"Server: {visible_line(server)}\nTool: {visible_line(tool)}"
     return f"{place}\nArguments: {_visible(plain)}"
 
@@ -182,7 +186,7 @@ class _Call:
                 raise NotCalled(HAS_KEY)
             await self._ask_and_call(words)
         except NotCalled as error:
-            self._end("not_started", str(error))
+            self._end("not_started", error.why)
         except ToolServerError as error:
             self._end(_STATUS.get(error.code, "not_started"), error.message, is_error=True)
 
@@ -224,7 +228,7 @@ class _Call:
             found.append(Sentence(SPOKEN_TO, sign=self._turn.cautions.sign))
         return tuple(found)
 
-    def _end(self, status: Status, words: str, is_error: bool | None = None) -> None:
+    def _end(self, status: Status, words: Sentence, is_error: bool | None = None) -> None:
         self._calls.results[self._call.id] = self._turn.results.make(
             self._call, status, words, title=self._title, summary=words, is_error=is_error
         )

@@ -43,7 +43,7 @@ class GatewayProcess:
         self._km = kernels.get_kernel(kernel_id)
         self._restarted: Callable[[], None] = lambda: None
         self._spec: Spec | None = None
-        self._ended = ""
+        self._ended = Sentence()
         self._ended_at = 0.0
 
     @property
@@ -55,14 +55,14 @@ class GatewayProcess:
         return getattr(self._km, "execution_state", "") == "busy"
 
     @property
-    def gone(self) -> str:
+    def gone(self) -> Sentence:
         return self._ended or GONE
 
-    def limit_hit(self, error: str, since: float) -> str:
-        return ""
+    def limit_hit(self, error: str, since: float) -> Sentence:
+        return Sentence()
 
-    def refused(self, since: float) -> str:
-        return ""
+    def refused(self, since: float) -> Sentence:
+        return Sentence()
 
     def connections(self, since: float) -> tuple[()]:
         return ()
@@ -108,11 +108,11 @@ class GatewayProcess:
         self._restarted = restarted
 
     def connect(self, on_iopub: Callable[[KernelMessage], None]) -> GatewayWire:
-        self._ended = ""
+        self._ended = Sentence()
         session = Session(config=self._km.config)
         return GatewayWire(self._kernel_id, session, on_iopub, lambda: self._restarted(), self._end)
 
-    def _end(self, why: str) -> None:
+    def _end(self, why: Sentence) -> None:
         log.info("Kernel %s: %s", self._kernel_id, why)
         self._ended = why
         self._ended_at = asyncio.get_running_loop().time()

@@ -103,7 +103,7 @@ CUT_PATIENCE = 120.0
 """Seconds in which a connection that was cut must come back."""
 PAUSES = (0.1, 0.2, 0.5, 1.0, 2.0)
 """Seconds between attempts; the last one is repeated."""
-SHUT_DOWN = "The gateway has shut the kernel down. All its variables are gone."
+SHUT_DOWN = Sentence("The gateway has shut the kernel down. All its variables are gone.")
 UNHEARD = "The connection to the gateway was cut, and the answer is lost."
 
 NOT_FOUND, REFUSED = 404, (401, 403)
@@ -125,7 +125,7 @@ class GatewayWire(Wire):
         session: Session,
         on_iopub: Callable[[KernelMessage], None],
         on_restart: Callable[[], None],
-        on_end: Callable[[str], None],
+        on_end: Callable[[Sentence], None],
     ) -> None:
         super().__init__(session)
         self._kernel_id = kernel_id
@@ -204,7 +204,7 @@ class GatewayWire(Wire):
             # Settings of the gateway's client may be wrong; its token renewer may raise anything.
             log.exception("The connection to kernel %s of the gateway failed", self._kernel_id)
             self.close()
-            self._on_end(f"The connection to the gateway failed: {error}")
+            self._on_end(Sentence("The connection to the gateway failed: {error}", error=error))
 
     async def _connect(self, patience: float) -> WebSocketClientConnection:
         """Raises KernelError ``kernel_dead``."""
@@ -291,7 +291,7 @@ class GatewayWire(Wire):
                 return
             if state == "dead":
                 self.close()
-                self._on_end("The kernel died, and the gateway could not restart it.")
+                self._on_end(Sentence("The kernel died, and the gateway could not restart it."))
                 return
         self._on_iopub(message)
 

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from jupyter_client.session import Session
 
 from ...base.errors import KernelError
+from ...base.sentences import Sentence
 from ...wire.findings import Observation
 from ..inside.mark import AGENT
 
 if TYPE_CHECKING:
     from ...sandbox.overlay.written import Written
 
-GONE = "The kernel died or was restarted. All its variables are gone."
+GONE = Sentence("The kernel died or was restarted. All its variables are gone.")
 YIELD_AFTER = 0.005
 """Seconds after which a busy reader yields to the event loop."""
 
@@ -224,14 +225,14 @@ class Process(Protocol):
     def autorestarts(self) -> bool: ...
 
     @property
-    def gone(self) -> str:
+    def gone(self) -> Sentence:
         """A sentence about a kernel that died."""
 
-    def limit_hit(self, error: str, since: float) -> str:
+    def limit_hit(self, error: str, since: float) -> Sentence:
         """The sandbox limit that code hit, if it was sent at ``since`` (``time.monotonic``); "" for
         none. ``error``: name and text."""
 
-    def refused(self, since: float) -> str:
+    def refused(self, since: float) -> Sentence:
         """The connections that a sandbox refused since then, in words; "" for none."""
 
     def connections(self, since: float) -> tuple[Observation, ...]:

@@ -69,7 +69,7 @@ class KernelOverlay:
         try:
             return await asyncio.to_thread(work)
         except LayerError as error:
-            raise KernelError("no_overlay", as_it_is(str(error))) from None
+            raise KernelError("no_overlay", as_it_is(error.sentence)) from None
         except TooMany:
             words = "More files wait than can be listed. See: jupyter codeinterp sandbox changes"
             raise KernelError("no_overlay", words) from None

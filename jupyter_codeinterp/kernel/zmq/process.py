@@ -10,6 +10,7 @@ import zmq.asyncio
 from jupyter_core.utils import ensure_async
 from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
+from ...base.sentences import Sentence, as_it_is, together
 from ...sandbox import is_sandboxed
 from ...wire.findings import Observation
 from ..wire import KernelMessage, Spec
@@ -66,18 +67,18 @@ class LocalProcess:
         return bool(self._km.autorestart)
 
     @property
-    def gone(self) -> str:
+    def gone(self) -> Sentence:
         # A sandbox knows which limit the kernel hit.
         why = getattr(self._km.provisioner, "why_ended", "")
-        return f"{why} {GONE}" if isinstance(why, str) and why else GONE
+        return together(why, GONE) if isinstance(why, str) and why else GONE
 
-    def limit_hit(self, error: str, since: float) -> str:
+    def limit_hit(self, error: str, since: float) -> Sentence:
         provisioner: Any = self._km.provisioner
-        return str(provisioner.hit(error, since)) if self.is_sandboxed else ""
+        return as_it_is(provisioner.hit(error, since)) if self.is_sandboxed else Sentence()
 
-    def refused(self, since: float) -> str:
+    def refused(self, since: float) -> Sentence:
         provisioner: Any = self._km.provisioner
-        return str(provisioner.refused(since)) if self.is_sandboxed else ""
+        return as_it_is(provisioner.refused(since)) if self.is_sandboxed else Sentence()
 
     def connections(self, since: float) -> tuple[Observation, ...]:
         if not self.is_sandboxed:

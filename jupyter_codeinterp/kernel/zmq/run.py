@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator, Iterable, Iterator
 from typing import Any, Literal
 
 from ...base.errors import KernelError
+from ...base.sentences import Sentence, together
 from ...notebook.collector import OUTPUT_TYPES, Collector
 from ...wire.findings import Observation
 from ...wire.ports import (
@@ -39,10 +40,11 @@ none if the interrupt came before the code's first instruction."""
 INTERRUPT_TIMEOUT = 5.0
 """Seconds within which an interrupted run should end."""
 ATTEMPTS = 20
-IGNORED = "The kernel ignored the interrupt. The code may still be running."
-DROPPED = "Output truncated: the kernel dropped some of it."
-CUT = "Output is missing: the connection to the gateway was cut."
-UNHEARD = (
+IGNORED = Sentence("The kernel ignored the interrupt. The code may still be running.")
+DROPPED = Sentence("Output truncated: the kernel dropped some of it.")
+TOO_FAST = "({count:,} messages: the code printed too fast.)"
+CUT = Sentence("Output is missing: the connection to the gateway was cut.")
+UNHEARD = Sentence(
     "The connection to the gateway was cut while the code ran, and its result is lost. "
     "The code has ended; whether without an error is unknown."
 )
@@ -83,7 +85,7 @@ class Run:
         self._idle_at: float | None = None
         self._cause: Cause | None = None
         self._interrupted_at: float | None = None
-        self._notes: list[str] = []
+        self._notes: list[Sentence] = []
         self._first: Mark | None = None
         self._dropped = 0
         """Messages that the kernel published during the run and that never arrived."""
@@ -91,7 +93,7 @@ class Run:
         self._unheard = False
         self._cuts = 0
         self._lag = 0.0
-        self._limit = ""
+        self._limit = Sentence()
         """The sandbox limit that made the code fail; "" for none."""
         self._ended: EndedRun | None = None
 
@@ -276,7 +278,7 @@ class Run:
             self._interrupt()
         elif self._collector.left_out > FLOOD:
             self._cause = "interrupted"
-            self._notes.append("The code was interrupted because it kept printing.")
+            self._notes.append(Sentence("The code was interrupted because it kept printing."))
             self._interrupt()
 
     def _interrupt(self) -> None:
@@ -356,7 +358,7 @@ class Run:
             outputs=self._collector.outputs,
             execution_count=self._count,
             elapsed=self._loop.time() - self._sent_at,
-            note=" ".join([*self._end_notes(reply), *self._notes, self._collector.note]).strip(),
+            note=together(*self._end_notes(reply), *self._notes, self._collector.note),
             next_inputs=tuple(_texts(_payload(reply, "set_next_input"))),
             pages=tuple(_texts(part.get("data") for part in _payload(reply, "page"))),
             report=next(iter(_payload(reply, WATCH)), {}),
@@ -371,7 +373,7 @@ class Run:
         self._collector.add("error", error, 0)
 
     def _observed(self) -> tuple[Observation, ...]:
-        held = (Observation("held", (self._limit,)),) if self._limit else ()
+        held = (Observation("held", limit=self._limit),) if self._limit else ()
         return (*held, *self._link.process.connections(self._sent_at))
 
     def _status(self, reply: dict[str, Any]) -> Literal["ok", "error"] | Cause:
@@ -383,12 +385,12 @@ class Run:
             return "interrupted"
         return "ok" if reply.get("status") == "ok" else "error"
 
-    def _end_notes(self, reply: dict[str, Any]) -> Iterator[str]:
+    def _end_notes(self, reply: dict[str, Any]) -> Iterator[Sentence]:
         if self._cause == "dead":
             return
         yield from filter(None, (self._limit, self._link.process.refused(self._sent_at)))
         if self._was_aborted():
-            yield "The kernel refused to run the code."
+            yield Sentence("The kernel refused to run the code.")
         elif self._lost_both:
             yield IGNORED
         elif self._unheard:
@@ -398,7 +400,8 @@ class Run:
         elif self._idle_at is None:
             yield DROPPED
         elif self._dropped:
-            yield f"{DROPPED} ({self._dropped:,} messages: the code printed too fast.)"
+            yield DROPPED
+            yield Sentence(TOO_FAST, count=self._dropped)
 
 
 def _payload(reply: dict[str, Any] | None, source: str) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ import asyncio
 import uuid
 
 from ...base.errors import KernelError
+from ...base.sentences import Sentence
 from ..wire import KernelMessage
 from .link import POLL, RESTART_TIMEOUT, KernelLink
 
@@ -13,11 +14,11 @@ RESPONSE_TIMEOUT = 5.0
 """Seconds within which a responsive kernel replies and publishes; we ask twice."""
 EXIT_TIMEOUT = 3.0
 """Seconds that an exiting kernel may take."""
-EXITED = "The code shut down the kernel (with exit or quit)."
-UNRESPONSIVE = "The code cut the kernel's connections, so the kernel was shut down."
+EXITED = Sentence("The code shut down the kernel (with exit or quit).")
+UNRESPONSIVE = Sentence("The code cut the kernel's connections, so the kernel was shut down.")
 
 
-async def replace_unusable(link: KernelLink, *, exits: bool, incomplete: bool) -> str:
+async def replace_unusable(link: KernelLink, *, exits: bool, incomplete: bool) -> Sentence:
     """Have a kernel restarted that is alive but cannot run code, and return why; "" if it can. The
     server restarts a dead one by itself. ``exits``: the code asked the kernel to exit.
     ``incomplete``: the reply or the ``idle`` of the run is missing."""
@@ -27,7 +28,7 @@ async def replace_unusable(link: KernelLink, *, exits: bool, incomplete: bool) -
     elif incomplete and await _is_unresponsive(link):
         why, within = UNRESPONSIVE, 0.0
     else:
-        return ""
+        return Sentence()
     await _wait_for_replacement(link, within)
     return why
 

@@ -17,12 +17,14 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from ...base.errors import CommandError
+from ...base.sentences import Sentence, together
 from ...wire.events import Draft
 from .policy import is_barred
 
-BY_HAND = "Run by hand."
-REJECTED = "The person rejected this cell."
-NOBODY = "Not run: it needs a person's decision, and nobody can be asked here."
+BY_HAND = Sentence("Run by hand.")
+REJECTED = Sentence("The person rejected this cell.")
+THEY_SAY = "They say: {said}"
+NOBODY = Sentence("Not run: it needs a person's decision, and nobody can be asked here.")
 Alone = Literal["", "run", "edits", "all"]
 """The rights of a turn in which nobody can be asked; "" if a person can."""
 ALONE: dict[Alone, str] = {
@@ -56,7 +58,7 @@ class Decision(msgspec.Struct, frozen=True):
     by: Literal["person", "policy", "nobody", "stop"]
     source: str
     run_all: bool = False
-    reason: str = ""
+    reason: Sentence = msgspec.field(default_factory=Sentence)
     edited: bool = False
     """Whether ``source`` differs from the model's."""
     window: int = 0
@@ -87,12 +89,12 @@ class QuestionReply(NamedTuple):
     nobody: bool = False
 
 
-def unasked(draft: Draft) -> str:
+def unasked(draft: Draft) -> Sentence:
     """The result for a draft that nobody could review: a line with the reasons for asking, and one
     with what the model can do instead."""
-    why = " ".join((NOBODY, *draft.notices))
+    why = together(NOBODY, *draft.notices)
     way_out = _NO_CODE if is_barred(draft) else _WAYS_OUT.get(draft.kind, _ANOTHER_WAY)
-    return f"{why}\n{way_out}"
+    return together(why, way_out, between="\n")
 
 
 def new_nonce() -> str:
@@ -238,7 +240,7 @@ class Decisions:
         elif nobody:
             decision = Decision("reject", "nobody", source, reason=unasked(draft), window=window)
         else:
-            reason = f"{REJECTED} They say: {said}" if said else REJECTED
+            reason = together(REJECTED, Sentence(THEY_SAY, said=said)) if said else REJECTED
             decision = Decision("reject", "person", source, reason=reason, window=window, said=said)
         decision = msgspec.structs.replace(decision, person=person)
         future.set_result(decision)
@@ -248,7 +250,7 @@ class Decisions:
         """Reject a draft whose cell the person deleted."""
         for draft, future in self._drafts.values():
             if draft.cell_id == cell_id and not future.done():
-                reason = "The person deleted this cell."
+                reason = Sentence("The person deleted this cell.")
                 future.set_result(Decision("reject", "person", draft.source, reason=reason))
 
     async def question(self, call_id: str) -> QuestionReply:

@@ -100,14 +100,15 @@ async def risks(check: MarkdownRisks, text: str) -> tuple[Sentence, ...]:
     return await off_loop(partial(check, text), _COST * len(text), lambda: (NOT_CHECKED,))
 
 
-def too_deep(text: str) -> str:
+def too_deep(text: str) -> Sentence:
     """A sentence for the model if the text is nested too deep to show; else ""."""
     deepest = nesting(text)
     if deepest <= TOO_DEEP:
-        return ""
-    return (
-        f"This text is nested {deepest} levels deep (formulas, quotes, lists). Browsers cannot "
-        "show that. Use at most 40 levels."
+        return Sentence()
+    return Sentence(
+        "This text is nested {levels} levels deep (formulas, quotes, lists). Browsers cannot "
+        "show that. Use at most 40 levels.",
+        levels=deepest,
     )
 
 

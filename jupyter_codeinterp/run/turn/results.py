@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from ...base.off_loop import INLINE, off_loop
-from ...base.sentences import as_it_is
+from ...base.sentences import Sentence, as_it_is
 from ...base.visible import visible_line
 from ...view import outputs
 from ...view.attached import weight
@@ -40,6 +40,7 @@ class OutputRoom(NamedTuple):
 
 
 WHOLE = OutputRoom()
+NONE = Sentence()
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -127,10 +128,10 @@ class Results:
         status: Status,
         body: str = "",
         *,
-        title: str = "",
+        title: Sentence = NONE,
         cell_id: str = "",
         is_error: bool | None = None,
-        summary: str = "",
+        summary: Sentence = NONE,
         images: tuple[Image, ...] = (),
         quoted: str = "",
     ) -> Result:
@@ -151,10 +152,10 @@ class Results:
         done = ToolDone(
             call_id=call.id,
             name=call.name,
-            title=as_it_is(title or call.name),
+            title=title or as_it_is(call.name),
             status=status,
             cell_id=cell_id,
-            summary=as_it_is(summary).changed(self._untrusted.scrub),
+            summary=summary.changed(self._untrusted.scrub),
             detail=bare(text),
         )
         return Result(block, done)
@@ -169,9 +170,9 @@ class Results:
         self,
         call: ToolUse,
         body: str,
-        title: str,
+        title: Sentence,
         cell_id: str,
-        summary: str = "",
+        summary: Sentence = NONE,
         quoted: str = "",
         *,
         by: str = "policy",
@@ -185,7 +186,7 @@ class Results:
             title=title,
             cell_id=cell_id,
             is_error=True,
-            summary=summary or (body if "\n" not in body else body.split("\n")[0]),
+            summary=summary or as_it_is(body if "\n" not in body else body.split("\n")[0]),
             quoted=quoted,
         )
 
@@ -194,7 +195,7 @@ class Results:
         call: ToolUse,
         status: Status,
         *,
-        title: str,
+        title: Sentence,
         cell_id: str,
         done: ExecutionDone,
         seen: Seen,
@@ -224,12 +225,14 @@ class Results:
         card_end = ToolDone(
             call_id=call.id,
             name=call.name,
-            title=as_it_is(title),
+            title=title,
             status=status,
             cell_id=cell_id,
             execution_count=done.execution_count,
             elapsed=done.elapsed,
-            summary=as_it_is(outputs.summary(done.outputs, self._untrusted.scrub)),
+            summary=done.note
+            if done.status == "dead"
+            else as_it_is(outputs.summary(done.outputs, self._untrusted.scrub)),
             detail=bare(text),
             fixed=fixed,
             sandbox=tuple(map(self._observed, done.observed)),
@@ -240,7 +243,7 @@ class Results:
         """Bounded for a card. Names come from code, so each becomes one plain line without keys."""
         lines = (visible_line(self._untrusted.scrub(name)) for name in one.names[:SHOWN])
         names = tuple(n if len(n) <= LONGEST else f"{n[: LONGEST - 1]}\u2026" for n in lines)
-        return Observation(one.kind, names, max(0, len(one.names) - SHOWN))
+        return Observation(one.kind, names, max(0, len(one.names) - SHOWN), one.limit)
 
 
 def _same(name: str, earlier: str) -> str:

@@ -132,7 +132,7 @@ class Turn:
     # State.
     changed_variables: bool = False
     """Whether the turn's cells changed existing variables, as far as the kernel knows."""
-    titles: Mapping[str, str] = field(default_factory=dict)
+    titles: Mapping[str, Sentence] = field(default_factory=dict)
     """Titles of the agent's cells by id, from the journal."""
     asked: str = ""
     """The person's words that the turn began with."""

@@ -7,6 +7,8 @@ from typing import Literal, Protocol, Union
 
 import msgspec
 
+from ...base.sentences import Sentence, together
+
 Status = Literal["waiting", "running", "same", "new", "differs", "failed", "skipped"]
 GOOD: tuple[Status, ...] = ("same", "new")
 MOST_TEXT = 600
@@ -48,7 +50,7 @@ class CellLine(msgspec.Struct, frozen=True):
     status: Status = "waiting"
     old: str = ""
     new: str = ""
-    text: str = ""
+    text: Sentence = msgspec.field(default_factory=Sentence)
     seconds: float = 0.0
 
 
@@ -63,7 +65,7 @@ class Verification(msgspec.Struct, frozen=True):
     state: Literal["running", "done", "cancelled", "failed"]
     cells: tuple[CellLine, ...]
     kernel: str = ""
-    words: str = ""
+    words: Sentence = msgspec.field(default_factory=Sentence)
     in_place: bool = False
     started: float = 0.0
     version: int = 1
@@ -91,9 +93,9 @@ def title_of(source: str) -> str:
     return first.lstrip("# ")[:80] or first[:80]
 
 
-def counted(cells: Sequence[CellLine]) -> dict[str, int]:
+def counted(cells: Sequence[CellLine]) -> dict[Status, int]:
     """How many cells have each status."""
-    found: dict[str, int] = {}
+    found: dict[Status, int] = {}
     for line in cells:
         found[line.status] = found.get(line.status, 0) + 1
     return found
@@ -106,23 +108,34 @@ MOST_LINES = 60
 LONGEST = 160
 """Characters of a cell's old output, new output or error."""
 _ENDED = {
-    "done": "",
-    "cancelled": " It was cancelled.",
-    "failed": " It could not continue.",
-    "running": "",
+    "done": Sentence(),
+    "cancelled": Sentence("It was cancelled."),
+    "failed": Sentence("It could not continue."),
+    "running": Sentence(),
 }
+_COUNTED = {
+    "waiting": "{count} waiting",
+    "running": "{count} running",
+    "same": "{count} same",
+    "new": "{count} new",
+    "differs": "{count} differs",
+    "failed": "{count} failed",
+    "skipped": "{count} skipped",
+}
+_CELLS = "{count} cells: {parts}."
 
 
-def summary(now: Verification) -> str:
+def summary(now: Verification) -> Sentence:
     counts = counted(now.cells)
-    parts = ", ".join(f"{count} {status}" for status, count in counts.items())
-    return f"{len(now.cells)} cells: {parts}.{_ENDED[now.state]}"
+    each = (Sentence(_COUNTED[status], count=count) for status, count in counts.items())
+    cells = Sentence(_CELLS, count=len(now.cells), parts=together(*each, between=", "))
+    return together(cells, _ENDED[now.state])
 
 
 def lines(now: Verification, hidden: Set[str], clean: Callable[[str], str]) -> list[str]:
     """The report's lines. Cells in ``hidden`` show only their status. ``clean`` makes one line of a
     text, without keys. Equal cells in a row share a line."""
-    told = [now.words] if now.words else []
+    told: list[str] = [now.words] if now.words else []
     told += _lines(now.cells, hidden, clean)
     left = len(told) - MOST_LINES
     return told if left <= 0 else [*told[:MOST_LINES], f"{left} more lines"]

@@ -11,6 +11,7 @@ import re
 import time
 from typing import NamedTuple
 
+from ...base.sentences import Sentence, together
 from .rules import Target
 
 SIZE = 384
@@ -82,17 +83,22 @@ class ConnectionLog:
             self.number = -1
 
 
+ONE = "The sandbox refused a connection: {names}."
+SEVERAL = "The sandbox refused connections: {names}."
+MORE = "The sandbox refused connections: {names}, and {more} more."
+OTHERS = Sentence("Others are not listed: there were too many.")
+
+
 def hosts(found: list[ConnectionRecord]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.target for one in found))
 
 
-def sentence(refused: list[ConnectionRecord], more: bool = False) -> str:
+def sentence(refused: list[ConnectionRecord], more: bool = False) -> Sentence:
     """A sentence for the person and the model; "" for none. ``more``: others were lost."""
     each = list(dict.fromkeys(f"{one.target} ({one.why})" for one in refused))
     if not each:
-        return ""
+        return Sentence()
     left = len(each) - SHOWN
-    words = "a connection" if len(each) == 1 else "connections"
-    named = ", ".join(each[:SHOWN]) + (f", and {left} more" if left > 0 else "")
-    others = " Others are not listed: there were too many." if more else ""
-    return f"The sandbox refused {words}: {named}.{others}"
+    words = MORE if left > 0 else SEVERAL if len(each) > 1 else ONE
+    said = Sentence(words, names=", ".join(each[:SHOWN]), more=left)
+    return together(said, OTHERS if more else "")

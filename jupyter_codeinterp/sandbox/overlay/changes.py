@@ -12,6 +12,7 @@ import stat
 from contextlib import ExitStack, suppress
 from typing import Literal, NamedTuple
 
+from ...base.sentences import Sentence
 from ..shared import trees
 from ..shared.folders import is_protected
 from .layer import Layer
@@ -20,11 +21,11 @@ Kind = Literal["file", "link", "folder", "other", "gone"]
 MOST = 20_000
 """Files of a layer that are compared."""
 
-LINK = "It is a link. Links are not copied."
-OTHER = "It is not a file. Only files and folders are copied."
-NAMED = "Other programs take instructions from it, so it is not copied."
-REPLACES = "A folder and a file replace each other. That is not copied."
-CONFLICT = "It has changed in the folder since the kernel started. Your version stays."
+LINK = Sentence("It is a link. Links are not copied.")
+OTHER = Sentence("It is not a file. Only files and folders are copied.")
+NAMED = Sentence("Other programs take instructions from it, so it is not copied.")
+REPLACES = Sentence("A folder and a file replace each other. That is not copied.")
+CONFLICT = Sentence("It has changed in the folder since the kernel started. Your version stays.")
 
 
 class Entry(NamedTuple):
@@ -50,7 +51,7 @@ class FileChange(NamedTuple):
     kind: Literal["added", "changed", "deleted"]
     size: int
     folder: bool
-    why: str
+    why: Sentence
     stamp: str
 
 
@@ -142,7 +143,7 @@ def _entry(one: os.stat_result, below: os.stat_result | None) -> Entry:
     return Entry(kind, kind_of(below) if below is not None else "", size, mode, trees.identity(one))
 
 
-def refusal(path: str, entry: Entry) -> str:
+def refusal(path: str, entry: Entry) -> Sentence:
     """The reason that this can never be kept; "" if it can."""
     if any(is_protected(part) for part in path.split("/")):
         return NAMED
@@ -152,7 +153,7 @@ def refusal(path: str, entry: Entry) -> str:
         return OTHER
     if entry.kind != "gone" and entry.below not in ("", entry.kind):
         return REPLACES
-    return ""
+    return Sentence()
 
 
 def _kind(entry: Entry) -> Literal["added", "changed", "deleted"]:

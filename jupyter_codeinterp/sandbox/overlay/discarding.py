@@ -13,13 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
+from ...base.sentences import Sentence
 from ..shared import trees
 from .changes import Entry, is_whiteout, kind_of, written
-from .keeping import ANOTHER, FULL
+from .keeping import ANOTHER, FULL, not_written
 from .layer import Layer, LayerError
 
-MEANWHILE = "It has changed meanwhile."
-OTHER = "It was not a file."
+MEANWHILE = Sentence("It has changed meanwhile.")
+OTHER = Sentence("It was not a file.")
 
 
 class DiscardedFiles(NamedTuple):
@@ -27,7 +28,7 @@ class DiscardedFiles(NamedTuple):
     states of discarded paths that the layer still has, as Linux keeps a copy there."""
 
     done: tuple[str, ...]
-    left: tuple[tuple[str, str], ...]
+    left: tuple[tuple[str, Sentence], ...]
     stamps: Mapping[str, str]
 
 
@@ -67,7 +68,7 @@ def _opened(layer: Layer, root: int) -> Iterator[_Trees]:
         folder, name = stack.enter_context(trees.parent(root, inside))
         merged = stack.enter_context(trees.opened(name, folder))
         if os.fstat(merged).st_dev == os.fstat(lower).st_dev:
-            raise LayerError("The kernel's sandbox has no overlay.")
+            raise LayerError(Sentence("The kernel's sandbox has no overlay."))
         yield _Trees(merged, upper, lower)
 
 
@@ -81,7 +82,7 @@ def _in_order(paths: Iterable[str], lower: int) -> list[str]:
     return sorted(paths, key=order)
 
 
-def _discard(at: _Trees, path: str, entry: Entry) -> str:
+def _discard(at: _Trees, path: str, entry: Entry) -> Sentence:
     """Returns why the path stays as it is; "" if it was read back as in the folder below."""
     try:
         below = trees.status(at.lower, path)
@@ -89,7 +90,7 @@ def _discard(at: _Trees, path: str, entry: Entry) -> str:
             place = _Place(at, path, entry, folder, name)
             if below is None:
                 place.remove()
-                return MEANWHILE if place.status() is not None else ""
+                return MEANWHILE if place.status() is not None else Sentence()
             kind = kind_of(below)
             if kind == "folder":
                 return _folder(place, stat.S_IMODE(below.st_mode))
@@ -103,7 +104,7 @@ def _discard(at: _Trees, path: str, entry: Entry) -> str:
             return FULL
         if error.errno == errno.ELOOP:
             return MEANWHILE
-        return f"It could not be written: {error.strerror}."
+        return not_written(error)
 
 
 class _Place(NamedTuple):
@@ -144,7 +145,7 @@ class _Place(NamedTuple):
             os.unlink(self.name, dir_fd=self.folder)
 
 
-def _folder(place: _Place, mode: int) -> str:
+def _folder(place: _Place, mode: int) -> Sentence:
     found = place.status()
     if found is None:
         place.check()
@@ -155,17 +156,17 @@ def _folder(place: _Place, mode: int) -> str:
         os.mkdir(place.name, 0o700, dir_fd=place.folder)
     with trees.opened(place.name, place.folder) as number:
         os.fchmod(number, mode & 0o777)
-    return ""
+    return Sentence()
 
 
-def _link(place: _Place) -> str:
+def _link(place: _Place) -> Sentence:
     target = trees.target(place.at.lower, place.path)
     place.remove()
     os.symlink(target, place.name, dir_fd=place.folder)
-    return "" if trees.target(place.at.upper, place.path) == target else MEANWHILE
+    return Sentence() if trees.target(place.at.upper, place.path) == target else MEANWHILE
 
 
-def _file(place: _Place) -> str:
+def _file(place: _Place) -> Sentence:
     path, folder, name = place.path, place.folder, place.name
     with ExitStack() as stack:
         source, found = stack.enter_context(trees.file(place.at.lower, path))
@@ -183,4 +184,4 @@ def _file(place: _Place) -> str:
             # The kernel may have written it at the same time.
             if not equal or trees.identity(os.fstat(back)) != trees.identity(status):
                 return MEANWHILE
-    return ""
+    return Sentence()

@@ -13,26 +13,27 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from ...base.sentences import Sentence
 from ..shared import trees
 from .changes import CONFLICT, MOST, Entry, refusal, written
 from .layer import Layer
 
-ANOTHER = "The kernel has changed it since you saw the list. Look at it again."
-FULL = "The folder still holds other files."
+ANOTHER = Sentence("The kernel has changed it since you saw the list. Look at it again.")
+FULL = Sentence("The folder still holds other files.")
 
 
 class KeptFiles(NamedTuple):
     """``done``: copied paths. ``left``: the others, each with the reason."""
 
     done: tuple[str, ...]
-    left: tuple[tuple[str, str], ...]
+    left: tuple[tuple[str, Sentence], ...]
 
 
 def keep(layer: Layer, stamps: Mapping[str, str]) -> KeptFiles:
     """Copy these paths if they still have the states of their stamps. Raises TooMany, and OSError
     if the folder is gone."""
     done: list[str] = []
-    left: list[tuple[str, str]] = []
+    left: list[tuple[str, Sentence]] = []
     with trees.opened(str(layer.upper)) as upper, trees.opened(str(layer.folder)) as lower:
         found = written(upper, lower, MOST)
         for path in _in_order(stamps, found):
@@ -59,7 +60,7 @@ def _in_order(paths: Mapping[str, str], found: Mapping[str, Entry]) -> list[str]
     return sorted(paths, key=order)
 
 
-def _keep(layer: Layer, upper: int, lower: int, path: str, entry: Entry) -> str:
+def _keep(layer: Layer, upper: int, lower: int, path: str, entry: Entry) -> Sentence:
     """Copy one path. Returns why not; "" if copied."""
     if not layer.was(path, trees.status(lower, path)):
         return CONFLICT
@@ -81,11 +82,16 @@ def _keep(layer: Layer, upper: int, lower: int, path: str, entry: Entry) -> str:
     except (OSError, ValueError) as error:
         if getattr(error, "errno", None) == 39:  # ENOTEMPTY
             return FULL
-        return f"It could not be written: {getattr(error, 'strerror', None) or error}."
-    return ""
+        return not_written(error)
+    return Sentence()
 
 
-def _copy(layer: Layer, upper: int, path: str, entry: Entry, folder: int, name: str) -> str:
+def not_written(error: OSError | ValueError) -> Sentence:
+    why = getattr(error, "strerror", None) or error
+    return Sentence("It could not be written: {why}.", why=why)
+
+
+def _copy(layer: Layer, upper: int, path: str, entry: Entry, folder: int, name: str) -> Sentence:
     now = trees.status_in(folder, name)
     mode = now.st_mode if now is not None else _mode(entry.mode)
     with trees.file(upper, path) as (source, found):
@@ -105,7 +111,7 @@ def _copy(layer: Layer, upper: int, path: str, entry: Entry, folder: int, name: 
                 os.link(temporary, name, **both, follow_symlinks=False)
             else:
                 os.replace(temporary, name, **both)  # noqa: PTH105 - in an open folder
-    return ""
+    return Sentence()
 
 
 def _mode(mode: int) -> int:

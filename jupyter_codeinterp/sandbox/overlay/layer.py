@@ -23,6 +23,7 @@ from typing import BinaryIO
 
 from jupyter_core.paths import jupyter_data_dir
 
+from ...base.sentences import Sentence
 from ..shared import trees
 
 ABOUT = "about.json"
@@ -42,6 +43,10 @@ Base = dict[str, Brief]
 
 class LayerError(Exception):
     """An overlay cannot be used. The message says what to do."""
+
+    def __init__(self, sentence: Sentence) -> None:
+        super().__init__(str(sentence))
+        self.sentence = sentence
 
 
 def place(named: str = "") -> Path:
@@ -93,8 +98,12 @@ class Layer:
                 covered = _covered(upper, now, self.entries)
         except trees.TooMany:
             raise LayerError(
-                f"{self.folder} has more than {self.entries:,} files, too many for an overlay. "
-                "Move the notebook to a smaller folder, or raise SandboxProvisioner.entries."
+                Sentence(
+                    "{folder} has more than {count:,} files, too many for an overlay. "
+                    "Move the notebook to a smaller folder, or raise SandboxProvisioner.entries.",
+                    folder=self.folder,
+                    count=self.entries,
+                )
             ) from None
         changed = {path for path in covered if now.get(path) != self.base.get(path)}
         for path in covered:
@@ -166,15 +175,16 @@ def new(root: Path, folder: Path) -> Layer:
     root = Path(os.path.realpath(root))
     _sweep(root)
     if folder == root or folder in root.parents or root in folder.parents:
-        words = f"{folder} and the folder of overlays, {root}, must not contain each other."
-        raise LayerError(words)
+        words = "{folder} and the folder of overlays, {root}, must not contain each other."
+        raise LayerError(Sentence(words, folder=folder, root=root))
     path = root / secrets.token_hex(4)
     try:
         for one in (path, *(path / name for name in ("upper", "work", "merged"))):
             one.mkdir(mode=0o700, parents=True)
         (path / "upper").chmod(stat.S_IMODE(folder.stat().st_mode) & 0o777)
     except OSError as error:
-        raise LayerError(f"No overlay can be made in {root}: {error.strerror}") from None
+        words = Sentence("No overlay can be made in {root}: {why}", root=root, why=error.strerror)
+        raise LayerError(words) from None
     layer = Layer(path, folder, time.time(), {})
     layer.lock()
     return layer

@@ -29,7 +29,7 @@ async def _delete(calls: Calls, call: ToolUse, given: DeleteCell) -> None:
         await delete(calls, call, cells[0].cell_id)
     elif cells:
         jobs = [
-            CellJob(calls.turn, part_of(call), "delete", cell.cell_id, "", cell.source)
+            CellJob(calls.turn, part_of(call), "delete", cell.cell_id, Sentence(), cell.source)
             for cell in cells
         ]
         for job in jobs:

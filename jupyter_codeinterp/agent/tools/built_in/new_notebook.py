@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from ....base.errors import CommandError, StoreError
-from ....base.sentences import Sentence
+from ....base.sentences import Sentence, as_it_is
 from ....base.visible import visible_line
 from ....wire.events import WentOn
 from ....wire.messages import ToolUse
@@ -91,9 +91,9 @@ async def _ask_and_go(
         return
 
 
-def _not_made(calls: Calls, call: ToolUse, words: str, title: str = "") -> None:
+def _not_made(calls: Calls, call: ToolUse, words: Sentence, title: Sentence | None = None) -> None:
     calls.results[call.id] = calls.turn.results.make(
-        call, "not_started", words, title=title or NEW_NOTEBOOK.label, summary=words
+        call, "not_started", words, title=title or as_it_is(NEW_NOTEBOOK.label), summary=words
     )
 
 

@@ -12,7 +12,7 @@ from functools import partial
 import msgspec
 
 from ....base.errors import CommandError, DocumentError
-from ....base.sentences import Sentence
+from ....base.sentences import Sentence, as_it_is
 from ....run import hooked
 from ....run.approval import code_warnings, policy
 from ....run.approval.hooks import CellCode, Checked, HookNote, checked
@@ -69,7 +69,7 @@ class _Verifying:
             if said.refusal is not None:
                 refused = hooked.line(turn, said.refusal)
                 self._calls.results[self._call.id] = turn.results.not_run(
-                    self._call, refused, VERIFY.label, "", refused
+                    self._call, refused, as_it_is(VERIFY.label), "", refused
                 )
                 return
             barred, why_barred = turn.bars(await turn.kernel_info())
@@ -88,7 +88,7 @@ class _Verifying:
                 told = CELLS if len(cells) > 1 else ONE_CELL
                 words = Sentence(told, count=len(cells), where=where)
                 draft = draft_of(
-                    self._call, "verify", VERIFY.label, words, why, *why_barred, *notes
+                    self._call, "verify", as_it_is(VERIFY.label), words, why, *why_barred, *notes
                 )
                 decision = await self._calls.confirm(self._call, draft)
                 if decision is None:
@@ -120,9 +120,9 @@ class _Verifying:
     def _line(self, text: str) -> str:
         return " ".join(clean(self._turn.scrub(text)).split())
 
-    def end(self, status: Status, words: str, quoted: str = "") -> None:
+    def end(self, status: Status, words: Sentence, quoted: str = "") -> None:
         self._calls.results[self._call.id] = self._turn.results.make(
-            self._call, status, words, title=VERIFY.label, summary=words, quoted=quoted
+            self._call, status, words, title=as_it_is(VERIFY.label), summary=words, quoted=quoted
         )
 
 

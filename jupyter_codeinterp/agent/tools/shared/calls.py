@@ -132,7 +132,7 @@ class Calls:
             return known
         kind, cell_id, old_source, spot = place
         given_title = given.get("title") or turn.titles.get(cell_id)
-        title = tool.label or title_so_far(given_title, source)
+        title = as_it_is(tool.label) or title_so_far(given_title, source)
         job = CellJob(turn, ToolUse(call_id, tool.name, {}), kind, cell_id, title, old_source)
         if kind != "edit":
             job.insert(turn.notebook.above(spot.after) if spot.after else ())
@@ -220,9 +220,9 @@ class Calls:
             raise RuntimeError(f"{call.name} is not a tool")
         return tool
 
-    def title(self, call: ToolUse) -> str:
+    def title(self, call: ToolUse) -> Sentence:
         given = title_of(so_far(call.input, "title"), so_far(call.input, "source") or "")
-        return self.registry.label(call.name) or given
+        return as_it_is(self.registry.label(call.name)) or given
 
     def note(self, call: ToolUse, *notes: str) -> None:
         """Add notes to the call's result on how its input was read."""
@@ -406,7 +406,7 @@ class Calls:
 def draft_of(
     call: ToolUse,
     kind: Literal["kernel", "notebook", "verify", "tool", "cells"],
-    title: str,
+    title: Sentence,
     words: str,
     *notices: Sentence,
 ) -> Draft:
@@ -416,7 +416,7 @@ def draft_of(
         call_id=call.id,
         kind=kind,
         cell_id="",
-        title=as_it_is(title),
+        title=title,
         source=str(words),
         words=words if isinstance(words, Sentence) else Sentence(),
         nonce=new_nonce(),

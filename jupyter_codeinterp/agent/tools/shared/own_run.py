@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from ....base.errors import DocumentError, KernelError
+from ....base.sentences import as_it_is
 from ....run.approval import policy
 from ....run.job import part_of
 from ....run.turn.results import Result, joined
@@ -53,7 +54,7 @@ async def _run_cell(calls: Calls, request: CellRequest) -> Result:
         calls.results[part.id] = turn.results.not_run(
             part,
             policy.refusal("run_new", turn.mode),
-            request.title,
+            as_it_is(request.title),
             "",
             summary=policy.refused(turn.mode),
         )
@@ -71,7 +72,7 @@ async def _result(
     arguments: msgspec.Struct | dict[str, Any],
 ) -> Result:
     turn, tool = calls.turn, calls.tool(call)
-    title, is_built_in = tool.label, calls.registry.is_built_in(tool)
+    title, is_built_in = as_it_is(tool.label), calls.registry.is_built_in(tool)
     if tool.run is None:
         raise RuntimeError(f"{call.name} has nothing to run")
     try:
@@ -87,7 +88,7 @@ async def _result(
         return turn.results.make(call, "not_started", words, title=title)
     if is_built_in:
         quoted = seen.text if seen.is_delimited else turn.untrusted.quoted(seen.text)
-        images, title = seen.images, seen.title or title
+        images, title = seen.images, as_it_is(seen.title) or title
     else:
         quoted, images = turn.untrusted.shown(seen.text), ()
     return turn.results.make(call, "ok", title=title, images=images, quoted=quoted)

@@ -18,7 +18,7 @@ from ....view import outputs
 from ....wire.events import Status
 from ....wire.findings import Label
 from ....wire.messages import Image, ToolUse
-from ....wire.ops import CellView, called
+from ....wire.ops import CellView
 from ....wire.ports import KernelInfo
 from .calls import DIFFERS, Calls, draft_of
 
@@ -32,6 +32,8 @@ PROPOSED = "The cell {id} proposed another cell (set_next_input); it was not add
 DONE = "{done} of {all} cells{failed}."
 FAILED = "; not ok: {ids}"
 LEFT = " Not reached: {ids}."
+CELL = "Cell {place}"
+CELL_THAT_RAN = "Cell {place} [{count}]"
 SILENT = " Runs without output are not listed: {count}."
 _LEAST = 80
 """Characters of each cell's outputs, at least."""
@@ -64,7 +66,7 @@ class Several:
         self._action = action
         self._jobs = jobs
 
-    async def run(self, title: str, words: str, *, stop_on_error: bool = True) -> None:
+    async def run(self, title: Sentence, words: Sentence, *, stop_on_error: bool = True) -> None:
         """Ask, then carry out each cell. ``words`` say what happens to the cells."""
         granted = await self._ask(title, words)
         if granted is None:
@@ -100,15 +102,15 @@ class Several:
             all_told += LEFT.format(ids=_ids(self._jobs[number:]))
         if len(self._jobs) == 1:
             all_told, silent = "", 0
-        words = all_told + (SILENT.format(count=silent) if silent else "")
+        told = all_told + (SILENT.format(count=silent) if silent else "")
         every, good = len(self._jobs), number - len(failed)
-        summary = Sentence("{all} cells: all ok.", all=every) if every > 1 else ""
+        summary = Sentence("{all} cells: all ok.", all=every) if every > 1 else Sentence()
         if all_told and failed:
             summary = Sentence(
                 "{all} cells: {good} ok, {failed} failed, {left} not started.",
                 **{"all": every, "good": good, "failed": ran - good, "left": every - ran},
             )
-        head = turn.results.make(call, status, words, title=title, summary=summary)
+        head = turn.results.make(call, status, told, title=title, summary=summary)
         content = (*head.block.content, *result.block.content[1:])
         if len(self._jobs) == 1:  # The cell's own result says it all.
             content = one.block.content
@@ -128,7 +130,7 @@ class Several:
 
     # --- the decision ----------------------------------------------------------------
 
-    async def _ask(self, title: str, words: str) -> dict[str, Granted] | None:
+    async def _ask(self, title: Sentence, words: Sentence) -> dict[str, Granted] | None:
         """Ask for a decision if the policy wants it. Returns the person's permission for each cell;
         {} if the policy decides cell by cell. None if nothing runs: the call has its result."""
         turn, call, why = self._turn, self._call, Sentence()
@@ -193,7 +195,7 @@ class Several:
             asks |= said.ask
         return _Checks(notes, tuple(notices), tuple(labels)[:MOST_NOTICES], asks)
 
-    def _end(self, title: str, words: str) -> None:
+    def _end(self, title: Sentence, words: str) -> None:
         self._calls.results[self._call.id] = self._turn.results.not_run(
             self._call, words, title, ""
         )
@@ -207,14 +209,15 @@ def _ids(jobs: Sequence[CellJob]) -> str:
     return ", ".join(job.cell_id for job in jobs[:_MOST_IDS]) or "none"
 
 
-def listed(cells: Sequence[CellView], jobs: Sequence[CellJob]) -> str:
+def listed(cells: Sequence[CellView], jobs: Sequence[CellJob]) -> Sentence:
     """The cells with place, execution count and full source. The source is indented, so it cannot
     look like the head of another cell."""
     places = {cell.cell_id: (place, cell) for place, cell in enumerate(cells, 1)}
-    parts: list[str] = []
+    parts: list[Sentence] = []
     for job in jobs:
         place, cell = places[job.cell_id]
         lines = "\n    ".join(job.source.splitlines())
-        name = called(place, cell.execution_count).capitalize()
-        parts.append(f"{name}\n    {lines}")
-    return "\n\n".join(parts)
+        count = cell.execution_count
+        name = Sentence(CELL if count is None else CELL_THAT_RAN, place=place, count=count)
+        parts.append(together(name, lines, between="\n    "))
+    return together(*parts, between="\n\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from ....base.sentences import Sentence, as_it_is
 from ....run.deciding import carry_out
 from ....run.expected import Contract
 from ....run.job import CellJob
@@ -63,7 +64,7 @@ async def write(
     if job is None:
         raise RuntimeError(f"{call.name} has no draft")
     kept = "" if call.input.get("title") else turn.titles.get(cell_id)
-    job.title = kept or calls.title(call)
+    job.title = as_it_is(kept or calls.title(call))
     job.expects, job.timeout, job.only_edits = how.expects, how.timeout, not how.run
     if cell_id:
         cell = turn.notebook.snapshot.cell(cell_id)
@@ -84,7 +85,8 @@ async def scratch(calls: Calls, call: ToolUse, source: str, timeout: float | Non
 async def delete(calls: Calls, call: ToolUse, cell_id: str) -> None:
     turn = calls.turn
     seen = turn.context.source_seen(cell_id) or ""
-    title = title_of(f"Delete: {turn.titles.get(cell_id) or title_of('', seen)}", "")
+    known = turn.titles.get(cell_id)
+    title = Sentence("Delete: {title}", title=known or title_of("", seen))
     job = calls.open(CellJob(turn, call, "delete", cell_id, title, seen))
     await carry_out(job, seen)
 
@@ -166,8 +168,8 @@ def _stale(turn: Turn, cell: CellView) -> tuple[str, str] | None:
 
 def _end_stale(calls: Calls, call: ToolUse, words: str, source: str) -> None:
     job = calls.jobs.pop(call.id, None)
-    title = (job.title if job is not None else "") or calls.title(call)
+    title = (job.title if job is not None else None) or calls.title(call)
     quoted = calls.turn.untrusted.shown(source) if source else ""
     calls.results[call.id] = calls.turn.results.make(
-        call, "not_started", words, title=title, summary=words, quoted=quoted
+        call, "not_started", words, title=title, summary=as_it_is(words), quoted=quoted
     )

@@ -27,7 +27,7 @@ export function Observations(props: {
 }
 
 export function wordsOf(
-  { kind, names, more }: Observation,
+  { kind, names, more, limit }: Observation,
   trans: TranslationBundle
 ): string {
   const count = names.length + more;
@@ -35,7 +35,7 @@ export function wordsOf(
   const some = count > SHOWN ? trans.__('%1, …', shown) : shown;
   switch (kind) {
     case 'held':
-      return names[0];
+      return limit || names[0]; // Older journals name it.
     case 'refused':
       return trans._n(
         'connection refused: %2',
