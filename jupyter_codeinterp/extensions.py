@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .wire.ports import Model
     from .wire.providers import Providers
 
-    ToolSource = Callable[[str, str, Untrusted, Any], Awaitable[MoreTools]]
+    ToolSource = Callable[[Untrusted], Awaitable[MoreTools]]
 
 
 class Route(NamedTuple):
@@ -60,8 +60,7 @@ class Features:
         """Factories of models, by a prefix of the model's name. Such a model brings its own tools,
         so its conversations get none of ``tools``."""
         self.tools: list[ToolSource] = []
-        """Tools for a conversation, by its id, its notebook's path, what makes texts inert, and
-        the contents manager with the notebook's folder (None: the server's)."""
+        """Tools for a conversation, by what makes texts inert."""
         self.routes: list[Callable[[], Routes]] = []
         """Called with the first request; may add ``handler_settings``. Paths are relative to
         ``/codeinterp/api/``."""

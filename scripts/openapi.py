@@ -226,10 +226,9 @@ ROUTES = {
     "GET tool-servers": Route(
         "The MCP servers whose tools the agent may call. Starts none.",
         answer=ToolServersFound,
-        query=("notebook",),
     ),
     "PATCH tool-servers/{server}": Route(
-        "Approve and start the server with exactly this entry, stop it, or pick its tools.",
+        "Approve and start the server with exactly this entry, or stop it.",
         Wish,
         ToolServersFound,
     ),
@@ -377,7 +376,7 @@ def _operation(path: str, route: Route, known: dict[Any, Any], served: Served) -
 
 REQUESTS: dict[type[msgspec.Struct], str] = {
     Key: "ICredentials",
-    Wish: "IWish",
+    Wish: "IToolServerWish",
     completions.Completion: "IUnfinished",
     TableAsked: "ITableAsked",
 }
@@ -414,7 +413,6 @@ import type { TurnStarted } from './protocol';
 export type Mode = TurnStarted['mode'];
 /** The request to the model in one step. */
 export type SentRequest = Record<string, unknown>;
-export type IToolServerWish = Omit<IWish, 'notebook'>;
 /** A column's number, the comparison, and what to compare with. */
 export type TableFilter = NonNullable<ITableAsked['filters']>[number];
 export type TableOp = TableFilter[1];

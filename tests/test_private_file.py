@@ -41,14 +41,14 @@ def test_no_change_of_another_program_is_lost(tmp_path: Path) -> None:
 
 def test_a_lock_that_stays_is_said(tmp_path: Path) -> None:
     approvals = Approvals(tmp_path)
-    approvals.set("a", lambda word: Approval(True))
+    approvals.set("a", Approval(True))
     lock = os.open(tmp_path / "mcp-approved.json.lock", os.O_RDWR)
     fcntl.flock(lock, fcntl.LOCK_EX)
     with pytest.raises(CommandError, match=r"Nothing saved.*another program.*try again"):
-        approvals.set("b", lambda word: Approval(True))
+        approvals.set("b", Approval(True))
     os.close(lock)
     assert not approvals.of("b").approved
-    approvals.set("b", lambda word: Approval(True))
+    approvals.set("b", Approval(True))
     assert approvals.of("a").approved and approvals.of("b").approved
 
 

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
-import sys
 import time
 from collections.abc import Iterator
 from http import HTTPStatus
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.app.notebooks.rule_files import read_instructions
 from jupyter_codeinterp.app.workbench import Workbench
 from jupyter_codeinterp.base.errors import CommandError, ToolServerError
 from jupyter_codeinterp.extensions import Features
-from jupyter_codeinterp.features.mcp_client import entries as entries_module
-from jupyter_codeinterp.features.mcp_client.entries import NEUTRAL, parsed, secrets_of
+from jupyter_codeinterp.features.mcp_client.entries import NEUTRAL, entries_for, secrets_of
 from jupyter_codeinterp.features.mcp_client.live import Live
 from jupyter_codeinterp.features.mcp_client.servers import Approval
 from tests.http_tool_server import HttpToolServer
 from tests.kernels import until
-from tests.test_tool_servers import NOTEBOOK, Place, approved, entry, is_alive, named, opened, said
+from tests.test_tool_servers import Place, approved, entry, is_alive, named, opened, said
 from tests.test_tool_servers import place as place  # a fixture
 
 
@@ -54,22 +51,25 @@ async def test_no_module_beside_the_notebook_becomes_a_server(place: Place) -> N
     servers = place.servers()
     await approved(servers)
     assert not place.log.exists(), "the notebook's folder gave it a module"
-    [shown], _ = await servers.shown(NOTEBOOK)
+    [shown], _ = await servers.shown()
     assert f"Folder: {NEUTRAL} (the entry names no “cwd”)" in shown.lines
 
 
-@pytest.mark.parametrize("given", [".", "whole"])
-async def test_an_entry_names_its_folder_itself(place: Place, given: str) -> None:
+@pytest.mark.parametrize("given", ["root/work", "whole"])
+async def test_an_entry_names_its_folder_itself(
+    place: Place, given: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "home", lambda: place.root.parent)
     work = place.root / "work"
     (work / "here").write_text("")
     code = "import os, sys; sys.exit(' '.join(sorted(os.listdir())))"
-    cwd = "." if given == "." else str(work)
+    cwd = given if given != "whole" else str(work)
     place.name(one={"command": entry()["command"], "args": ["-c", code], "cwd": cwd})
     servers = place.servers()
-    [shown], _ = await servers.shown(NOTEBOOK)
+    [shown], _ = await servers.shown()
     [line] = [line for line in shown.lines if line.startswith("Folder: ")]
     assert line.startswith(f"Folder: {work}. Files that a notebook's code writes there")
-    with pytest.raises(CommandError, match=r"It said: \.codeinterp here"):
+    with pytest.raises(CommandError, match="It said: here"):
         await approved(servers)
 
 
@@ -116,10 +116,8 @@ async def test_an_answer_of_too_many_parts_is_not_read(place: Place, web: HttpTo
     servers = place.servers()
     await approved(servers)
     tools = await opened(servers)
-    with pytest.raises(ToolServerError):
+    with pytest.raises(ToolServerError, match=r"ended during this.* It sent too much"):
         await tools.call(named(tools, "echo"), {"text": "many"})
-    with contextlib.suppress(ToolServerError):  # It learns only now that it has ended.
-        await tools.call(named(tools, "echo"), {"text": "a"})
     assert said(await tools.call(named(tools, "echo"), {"text": "b"})) == "b"
 
 
@@ -134,9 +132,9 @@ async def test_a_person_starts_again_what_does_not_say_that_it_restarted(
     web.restart()
     with pytest.raises(ToolServerError):
         await tools.pinned(named(tools, "echo"))
-    [shown], _ = await servers.shown(NOTEBOOK)
+    [shown], _ = await servers.shown()
     assert shown.state == "failed"
-    await servers.approve(NOTEBOOK, digest)
+    await servers.approve(digest)
     assert said(await tools.call(named(tools, "echo"), {"text": "back"})) == "back"
 
 
@@ -160,7 +158,7 @@ KEY = "zq81-kLm02-Qrs93-9983"
     ],
 )
 def test_which_values_of_an_entry_are_secrets(given: Any, kept: list[str]) -> None:
-    [one] = parsed(json.dumps({"mcpServers": {"one": given}}), "/")
+    [one], _ = entries_for(Path("/nowhere"), {"one": given}, files=False)
     found = secrets_of(one, {"A_KEY": "of-the-variable"})
     assert set(kept) <= set(found) and all(any(k in f for k in kept) for f in found), found
 
@@ -201,9 +199,9 @@ async def test_servers_with_underscores_never_share_a_name(place: Place) -> None
 
 async def starting(place: Place, servers: Any) -> tuple[str, int, asyncio.Future[Any]]:
     """A server that never answers, in its start: its id, its process, and the first turn."""
-    [shown], _ = await servers.shown(NOTEBOOK)
-    servers.approvals.set(shown.id, lambda old: Approval(True))
-    turn = asyncio.ensure_future(servers.for_session("s", NOTEBOOK))
+    [shown], _ = await servers.shown()
+    servers.approvals.set(shown.id, Approval(True))
+    turn = asyncio.ensure_future(servers.tools())
     await until(lambda: place.logged)
     return shown.id, int(place.logged[0].split()[1]), turn
 
@@ -214,16 +212,16 @@ async def test_an_end_waits_for_no_start(place: Place, how: str) -> None:
     servers = place.servers()
     digest, pid, turn = await starting(place, servers)
     began = time.monotonic()
-    await (servers.turn_off(NOTEBOOK, digest) if how == "off" else servers.close())
+    await (servers.turn_off(digest) if how == "off" else servers.close())
     assert time.monotonic() - began < 8
     assert not is_alive(pid)
-    tools, words = await turn
-    assert tools.tools == () and "is not available" in words[0], "the turn goes on"
+    tools, words, _ = await turn
+    assert tools == [] and "is not available" in words[0], "the turn goes on"
 
 
 async def test_a_stop_ends_a_start_and_what_is_closed_starts_no_more(place: Place) -> None:
     place.name(one=entry("silent", f"log={place.log}"))
-    [one] = parsed(place.file.read_text(), "/")
+    [one], _ = entries_for(place.data, {}, files=True)
     live = Live(one, os.environ, str, 5.0)
     looking = asyncio.ensure_future(live.look())
     await until(lambda: place.logged)
@@ -285,56 +283,39 @@ async def test_unreadable_approvals_end_no_turn(place: Place, text: str) -> None
     place.name(one=entry())
     servers = place.servers(servers={"two": entry()})
     await approved(servers)
-    before = await opened(servers, "before")
+    before = await opened(servers)
     (place.data / "mcp-approved.json").write_text(text)
-    tools, [words] = await servers.for_session("s", NOTEBOOK)
-    assert tools.tools == () and "has no tools of MCP servers: Cannot read mcp-approved" in words
+    tools, [words], complete = await servers.tools()
+    assert tools == [] and "has no tools of MCP servers: Cannot read mcp-approved" in words
+    assert not complete, "the next turn looks again"
     with pytest.raises(ToolServerError, match="Cannot read mcp-approved"):
         await before.pinned(named(before, "echo"))
     (place.data / "mcp-approved.json").unlink()
     assert [tool.server for tool in (await opened(servers)).tools[:1]] == ["two"]
-    assert await opened(servers) is await opened(servers)
 
 
-async def test_slow_files_are_said(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def slow(*given: Any, **more: Any) -> None:
-        await asyncio.sleep(60)
-
-    place.name(one=entry())
+async def test_decisions_of_earlier_versions_hold(place: Place) -> None:
+    place.name(one=entry(), two=entry())
     servers = place.servers()
-    digest = await approved(servers)
-    with monkeypatch.context() as patch:
-        patch.setattr(entries_module, "TIMEOUT", 0.05)
-        patch.setattr(entries_module, "read_instructions", slow)
-        tools, [words] = await servers.for_session("s", NOTEBOOK)
-        assert tools.tools == () and "Some are missing" in words
-        with pytest.raises(CommandError, match=r"Some are missing here\. Try again") as caught:
-            await servers.approve(NOTEBOOK, digest)
-        assert caught.value.code == "files_slow"
-    tools, words_now = await servers.for_session("s", NOTEBOOK)
-    assert tools.tools and words_now == [], "the fault has passed"
+    (one, two), _ = await servers.shown()
+    words = {
+        one.id: {"approved": True, "off": False, "picked": ["echo"], "when": 1.0},
+        two.id: {"approved": True, "off": True, "picked": None, "when": 2.0},
+    }
+    (place.data / "mcp-approved.json").write_text(json.dumps({"version": 1, "words": words}))
+    assert [one.state for one in (await servers.shown())[0]] == ["stopped", "off"]
 
 
-async def test_a_loop_of_links_is_said(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The folder becomes a loop right after the file was read."""
+async def test_a_file_that_a_sandboxed_kernel_could_write_is_not_read_through_a_link(
+    place: Place,
+) -> None:
     place.name(one=entry())
-    folder = place.root / "work"
-
-    async def read_and_loop(contents: Any, path: str) -> Any:
-        text = await read_instructions(contents, path)
-        if text is not None:
-            folder.rename(place.root / "before")
-            folder.symlink_to(folder)
-        return text
-
-    monkeypatch.setattr(entries_module, "read_instructions", read_and_loop)
-    tools, words = await place.servers().for_session("s", NOTEBOOK)
-    if sys.version_info < (3, 13):
-        assert "its folder cannot be found" in words[0]
-    assert tools.tools == ()
+    place.file.rename(place.root / "theirs.json")
+    place.file.symlink_to(place.root / "theirs.json")
+    assert await place.servers().shown() == ([], [])
 
 
 async def test_a_large_file_is_said(place: Place) -> None:
     place.file.write_text("{" + " " * 70_000)
-    _, [words] = await place.servers().shown(NOTEBOOK)
-    assert words.endswith("mcp.json: not read: it is larger than 64 kB.")
+    _, [words] = await place.servers().shown()
+    assert words == "mcp-servers.json: not read: it is larger than 64 kB."

@@ -9,27 +9,27 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
+import httpx2
 import pytest
-from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
-from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
+from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS, StdioServerParameters, stdio_client
 
 from jupyter_codeinterp.base.errors import CommandError, ToolServerError
 from jupyter_codeinterp.features.mcp_client import client as client_module
 from jupyter_codeinterp.features.mcp_client import guard
 from jupyter_codeinterp.features.mcp_client import live as live_module
 from jupyter_codeinterp.features.mcp_client import servers as servers_module
-from jupyter_codeinterp.features.mcp_client.listing import OutsideTool
-from jupyter_codeinterp.features.mcp_client.servers import SessionTools, ToolServers
+from jupyter_codeinterp.features.mcp_client import tools as tools_module
+from jupyter_codeinterp.features.mcp_client.servers import ToolServers
+from jupyter_codeinterp.features.mcp_client.tools import OutsideAnswer, OutsideTool
 from jupyter_codeinterp.view.redaction.secrets import Secrets
 from tests.kernels import until
 
 PROGRAM = Path(__file__).with_name("tool_server.py")
-NOTEBOOK = "work/a.ipynb"
 
 
 def entry(*how: str, **more: Any) -> dict[str, Any]:
@@ -37,19 +37,20 @@ def entry(*how: str, **more: Any) -> dict[str, Any]:
 
 
 class Place:
-    """A folder with a notebook, its ``.codeinterp/mcp.json``, and the data folder."""
+    """A notebook's folder, and the data folder with the person's file."""
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "root"
         self.data = folder / "data"
         self.log = folder / "log"
-        (self.root / "work" / ".codeinterp").mkdir(parents=True)
+        (self.root / "work").mkdir(parents=True)
+        self.data.mkdir()
         self.secrets = Secrets()
         self.made: list[ToolServers] = []
 
     @property
     def file(self) -> Path:
-        return self.root / "work" / ".codeinterp" / "mcp.json"
+        return self.data / "mcp-servers.json"
 
     def name(self, **servers: Any) -> None:
         self.file.write_text(json.dumps({"mcpServers": servers}))
@@ -59,8 +60,7 @@ class Place:
         settings: Any = SimpleNamespace(
             folder=self.data, **{f"mcp_{name}": value for name, value in given.items()}
         )
-        contents = AsyncLargeFileManager(root_dir=str(self.root))
-        made = ToolServers(settings, contents, self.secrets, self.secrets.scrub)
+        made = ToolServers(settings, self.secrets, self.secrets.scrub)
         self.made.append(made)
         return made
 
@@ -79,22 +79,30 @@ def place(tmp_path: Path, jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterato
 
 async def approved(servers: ToolServers, name: str = "one") -> str:
     """Its id, after the person's approval."""
-    shown, _ = await servers.shown(NOTEBOOK)
+    shown, _ = await servers.shown()
     [digest] = [one.id for one in shown if one.name == name]
-    await servers.approve(NOTEBOOK, digest)
+    await servers.approve(digest)
     return digest
 
 
-async def opened(servers: ToolServers, session: str = "s") -> SessionTools:
-    return (await servers.for_session(session, NOTEBOOK))[0]
+class Opened(NamedTuple):
+    """The tools of a conversation, and their servers."""
+
+    tools: list[OutsideTool]
+    pinned: Callable[[OutsideTool], Awaitable[str]]
+    call: Callable[[OutsideTool, dict[str, Any]], Coroutine[Any, Any, OutsideAnswer]]
 
 
-def named(tools: SessionTools, name: str) -> OutsideTool:
+async def opened(servers: ToolServers) -> Opened:
+    return Opened((await servers.tools())[0], servers.pinned, servers.call)
+
+
+def named(tools: Opened, name: str) -> OutsideTool:
     return next(tool for tool in tools.tools if tool.tool == name)
 
 
-def said(answer: Any) -> str:
-    return "".join(output["data"].get("text/plain", "") for output in answer.outputs)
+def said(answer: OutsideAnswer) -> str:
+    return answer.text
 
 
 # --- approval ------------------------------------------------------------------------
@@ -103,17 +111,26 @@ def said(answer: Any) -> str:
 async def test_nothing_starts_before_the_person_approves(place: Place) -> None:
     place.name(one=entry(f"log={place.log}"))
     servers = place.servers()
-    tools, words = await servers.for_session("first", NOTEBOOK)
-    assert tools.tools == () and "waits for your approval" in words[0]
-    [shown], _ = await servers.shown(NOTEBOOK)
-    assert (shown.state, shown.place) == ("asks", "work/.codeinterp/mcp.json")
+    tools, words, complete = await servers.tools()
+    assert tools == [] and "waits for your approval" in words[0] and complete
+    [shown], _ = await servers.shown()
+    assert (shown.state, shown.place) == ("asks", "person")
     assert f"Argument 2: log={place.log}" in shown.lines and place.logged == []
-    await servers.approve(NOTEBOOK, shown.id)
-    assert len(place.logged) == 1 and (await servers.shown(NOTEBOOK))[0][0].state == "running"
-    assert (await opened(servers, "first")).tools == (), "an open conversation stays the same"
-    later = await opened(servers, "second")
+    await servers.approve(shown.id)
+    assert len(place.logged) == 1 and (await servers.shown())[0][0].state == "running"
+    later = await opened(servers)
     assert [tool.name for tool in later.tools][:2] == ["mcp__one__echo", "mcp__one__hang"]
     assert said(await later.call(named(later, "echo"), {"text": "hi"})) == "hi"
+
+
+async def test_a_file_in_the_notebooks_folder_names_no_server(place: Place) -> None:
+    (place.root / "work" / ".codeinterp").mkdir()
+    text = json.dumps({"mcpServers": {"one": entry(f"log={place.log}")}})
+    for name in ("mcp.json", "mcp-servers.json"):
+        (place.root / "work" / ".codeinterp" / name).write_text(text)
+    servers = place.servers()
+    assert await servers.shown() == ([], []) and await servers.tools() == ([], [], True)
+    assert place.logged == []
 
 
 async def test_a_changed_entry_asks_again(place: Place) -> None:
@@ -126,38 +143,27 @@ async def test_a_changed_entry_asks_again(place: Place) -> None:
         {**entry(f"log={place.log}"), "unknown": 1},
     ):
         place.name(one=changed)
-        [shown], _ = await servers.shown(NOTEBOOK)
+        [shown], _ = await servers.shown()
         assert shown.state == "asks" and shown.id != first
         with pytest.raises(CommandError) as caught:
-            await servers.approve(NOTEBOOK, first)
+            await servers.approve(first)
         assert caught.value.code == "unknown_server", "what was seen is what is approved"
     place.name(one=entry(f"log={place.log}"))
-    assert (await servers.shown(NOTEBOOK))[0][0].state == "running"
+    assert (await servers.shown())[0][0].state == "running"
     assert place.servers().approvals.of(first).approved, "the next server knows it, too"
-
-
-async def test_the_same_entry_in_another_folder_asks(place: Place) -> None:
-    same = {"command": sys.executable, "args": ["server.py"]}
-    place.name(one=same)
-    [shown], _ = await place.servers().shown(NOTEBOOK)
-    other = place.root / "other" / ".codeinterp"
-    other.mkdir(parents=True)
-    (other / "mcp.json").write_text(place.file.read_text())
-    [there], _ = await place.servers().shown("other/b.ipynb")
-    assert there.id != shown.id, "server.py is another program there"
 
 
 async def test_the_admins_start_at_once_and_can_be_the_only_ones(place: Place) -> None:
     place.name(one=entry("other"), two=entry())
     servers = place.servers(servers={"one": entry(f"log={place.log}")})
-    shown, _ = await servers.shown(NOTEBOOK)
+    shown, _ = await servers.shown()
     assert [(one.name, one.place) for one in shown] == [
         ("one", "admin"),
-        ("two", "work/.codeinterp/mcp.json"),
+        ("two", "person"),
     ]
     assert len((await opened(servers)).tools) == 7
     alone = place.servers(servers={"one": entry()}, own_servers=False)
-    assert [one.name for one in (await alone.shown(NOTEBOOK))[0]] == ["one"]
+    assert [one.name for one in (await alone.shown())[0]] == ["one"]
 
 
 async def test_off_ends_it_and_its_tools(place: Place) -> None:
@@ -169,13 +175,13 @@ async def test_off_ends_it_and_its_tools(place: Place) -> None:
     assert key not in place.secrets.scrub(f"It is {key}.")
     tools = await opened(servers)
     pid = int(place.logged[0].split()[1])
-    await servers.turn_off(NOTEBOOK, digest)
+    await servers.turn_off(digest)
     assert not is_alive(pid) and place.secrets.scrub(f"It is {key}.") == f"It is {key}."
     with pytest.raises(ToolServerError, match="turned this server off"):
         await tools.call(named(tools, "echo"), {})
-    assert (await opened(servers, "new")).tools == ()
-    await servers.approve(NOTEBOOK, digest)
-    assert len((await opened(servers, "newer")).tools) == 7
+    assert (await opened(servers)).tools == []
+    await servers.approve(digest)
+    assert len((await opened(servers)).tools) == 7
 
 
 # --- the file, and secrets -----------------------------------------------------------
@@ -197,17 +203,17 @@ async def test_off_ends_it_and_its_tools(place: Place) -> None:
 async def test_wrong_entries_are_refused_in_words(place: Place, given: Any, words: str) -> None:
     place.name(one=given)
     servers = place.servers()
-    [shown], _ = await servers.shown(NOTEBOOK)
+    [shown], _ = await servers.shown()
     assert shown.state == "refused" and words in shown.why
     with pytest.raises(CommandError, match="cannot be used"):
-        await servers.approve(NOTEBOOK, shown.id)
+        await servers.approve(shown.id)
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"mcpServers": 3}', "[" * 20_000])
 async def test_a_broken_file_is_said(place: Place, text: str) -> None:
     place.file.write_text(text)
-    shown, [fault] = await place.servers().shown(NOTEBOOK)
-    assert shown == [] and fault.startswith("work/.codeinterp/mcp.json: not the expected JSON")
+    shown, [fault] = await place.servers().shown()
+    assert shown == [] and fault.startswith("mcp-servers.json: not the expected JSON")
 
 
 async def test_the_program_gets_a_small_environment(
@@ -229,7 +235,7 @@ async def test_the_program_gets_a_small_environment(
         "MODE",
         "LC_CTYPE",
     }
-    [shown], _ = await servers.shown(NOTEBOOK)
+    [shown], _ = await servers.shown()
     assert "Variable MINE: ${ALLOWED_KEY}" in shown.lines
     assert "0123456789" not in str(shown), "no value of the environment is shown"
     assert "allowed-secret" not in place.secrets.scrub(text), "results are without it"
@@ -261,7 +267,7 @@ async def test_an_entry_is_shown_exactly_as_it_runs(place: Place) -> None:
     there = {"url": "https://a.b/\u200b", "headers": {"Authorization": f"Bearer {KEY}"}}
     place.name(one=here, two=there)
     place.secrets.add(KEY)
-    (one, two), _ = await place.servers().shown(NOTEBOOK)
+    (one, two), _ = await place.servers().shown()
     assert one.lines[0] == 'Command: "run\\u2800it"'
     for number, (text, shown) in enumerate(EXACTLY):
         assert one.lines[1 + number] == f"Argument {number + 1}: {shown}"
@@ -271,24 +277,27 @@ async def test_an_entry_is_shown_exactly_as_it_runs(place: Place) -> None:
     assert two.lines == ('Address: "https://a.b/\\u200b"', f"Header Authorization: Bearer {KEY}")
     (one, two), _ = await place.servers(
         servers={"one": here, "two": there}, own_servers=False
-    ).shown("")
+    ).shown()
     assert KEY not in str((one, two)) and "Header Authorization: …" in two.lines
 
 
 # --- tools ---------------------------------------------------------------------------
 
 
-async def test_128_tools_are_bounded_and_the_person_picks(place: Place) -> None:
+async def test_128_tools_are_bounded_and_the_entry_names_some(place: Place) -> None:
     place.name(one=entry("many"))
     servers = place.servers()
-    digest = await approved(servers)
-    tools, words = await servers.for_session("s", NOTEBOOK)
-    assert len(tools.tools) == 32 and "96 tools of MCP servers are left out" in words[0]
-    [shown], _ = await servers.shown(NOTEBOOK)
-    assert len(shown.tools) == 128 and "more than 32 tools" in shown.tools[-1].why
-    await servers.pick(NOTEBOOK, digest, ("tool_127", "tool_000"))
-    tools, words = await servers.for_session("t", NOTEBOOK)
-    assert [tool.tool for tool in tools.tools] == ["tool_000", "tool_127"] and words == []
+    await approved(servers)
+    tools, words, _ = await servers.tools()
+    assert len(tools) == 32 and "96 tools of MCP servers are left out" in words[0]
+    [shown], _ = await servers.shown()
+    assert len(shown.tools) == 128 and shown.tools[-1].why.startswith("no room: name the tools")
+    place.name(one=entry("many", tools=["tool_127", "tool_000"]))
+    [shown], _ = await servers.shown()
+    assert shown.state == "asks" and "Only these tools: tool_127, tool_000" in shown.lines
+    await approved(servers)
+    tools, words, _ = await servers.tools()
+    assert [tool.tool for tool in tools] == ["tool_000", "tool_127"] and words == []
 
 
 async def test_lies_about_schemas_are_left_out_in_words(place: Place) -> None:
@@ -297,13 +306,57 @@ async def test_lies_about_schemas_are_left_out_in_words(place: Place) -> None:
     await approved(servers)
     tools = await opened(servers)
     assert [tool.tool for tool in tools.tools] == ["good"]
-    [shown], _ = await servers.shown(NOTEBOOK)
+    [shown], _ = await servers.shown()
     why = {tool.name: tool.why for tool in shown.tools}
-    assert why["remote"] == "its input schema refers to another document"
+    assert why["remote"].endswith("at `$.properties[...].$ref`")
     assert "bytes, and 8,000 are allowed" in why["big"]
-    assert why["odd"] == "its input schema names a property that models do not accept"
-    assert why["kind"] == "its input schema has an unknown type"
+    assert why["odd"].endswith("at `key` in `$.properties`")
+    assert "Invalid enum value 'everything'" in why["kind"]
     assert shown.tools[-1].why == "the server lists this name twice"
+
+
+DEEP: dict[str, Any] = {"type": "object"}
+for _ in range(200):
+    DEEP = {"type": "object", "properties": {"a": DEEP}}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "object",
+        {"type": "array"},
+        DEEP,
+        {"type": "object", "properties": []},
+        {"type": "object", "properties": {"a\n": {}}},
+        {"type": "object", "properties": {"a": {"$ref": "#/$defs/a/../b"}}},
+        {"type": "object", "properties": {"a": {"enum": []}}},
+        {"type": "object", "required": "a"},
+        {"type": "object", "items": [3]},
+        {"type": "object", "default": "\ud800"},
+    ],
+)
+def test_a_schema_that_a_model_would_refuse_is_left_out(wrong: Any) -> None:
+    with pytest.raises(tools_module.BadTool, match="its input schema "):
+        tools_module.checked(wrong)
+
+
+def test_of_a_schema_the_known_keywords_stay() -> None:
+    whole = {
+        "type": "object",
+        "properties": {
+            "pattern": {"type": ["string", "null"], "default": None, "not": {"const": 0}},
+            "a": True,
+            "b": {"anyOf": [{"$ref": "#/$defs/b"}, {"prefixItems": [{}]}], "description": "B"},
+        },
+        "$defs": {"b": {"type": "integer", "exclusiveMinimum": 0}},
+        "required": ["a"],
+        "additionalProperties": False,
+    }
+    more: Any = {**whole, "$schema": "https://json-schema.org/draft/2020-12/schema", "x": "y"}
+    more["properties"]["pattern"]["pattern"] = "(a+)+"
+    kept = tools_module.checked(more)
+    del more["properties"]["pattern"]["pattern"]
+    assert kept == whole
 
 
 async def test_a_changed_description_has_another_digest(place: Place) -> None:
@@ -319,24 +372,21 @@ async def test_a_changed_description_has_another_digest(place: Place) -> None:
 # --- faults --------------------------------------------------------------------------
 
 
-async def test_it_restarts_once_after_a_good_call_and_then_says_so(place: Place) -> None:
+async def test_after_its_end_the_next_call_starts_it_again(place: Place) -> None:
     place.name(one=entry(f"log={place.log}"))
     servers = place.servers()
-    digest = await approved(servers)
+    await approved(servers)
     tools = await opened(servers)
-    for number in range(4):
+    for _ in range(3):
         with pytest.raises(ToolServerError, match="ended during this") as caught:
             await tools.call(named(tools, "die"), {})
         assert caught.value.code == "ended"
-        if number < 2:
-            assert said(await tools.call(named(tools, "echo"), {"text": "again"})) == "again"
-    assert sum(line.startswith("call die") for line in place.logged) == 4, "no call is repeated"
-    with pytest.raises(ToolServerError, match="ended again after a restart"):
-        await tools.call(named(tools, "echo"), {})
-    [shown], _ = await servers.shown(NOTEBOOK)
-    assert shown.state == "failed" and "ended again" in shown.why
-    await servers.approve(NOTEBOOK, digest)
-    assert said(await tools.call(named(tools, "echo"), {"text": "back"})) == "back"
+        [shown], _ = await servers.shown()
+        assert shown.state == "failed" and "ended during this" in shown.why
+        assert await tools.pinned(named(tools, "echo")) == named(tools, "echo").pinned
+        assert (await servers.shown())[0][0].state == "running"
+        assert said(await tools.call(named(tools, "echo"), {"text": "again"})) == "again"
+    assert sum(line.startswith("call die") for line in place.logged) == 3, "no call is repeated"
 
 
 async def test_a_call_that_hangs_ends_in_time_and_is_cancelled(place: Place) -> None:
@@ -379,17 +429,41 @@ async def test_a_flood_ends_the_server(place: Place, name: str, how: str) -> Non
     await until(lambda: not is_alive(pid))
 
 
+TRICKY = ['a"[{,', "\\", '\\"', "", "\n[", "é,"]
+ANSWER = {"result": [{"text": text, "n": [1, 2, [], {}]} for text in TRICKY]}
+EACH = {"strings": 3, "lists": 2, "objects": 2, "commas": 4}
+IN_ALL = len(TRICKY) * sum(EACH.values()) + len(TRICKY) - 1 + 3
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_values_of_an_answer_are_counted(indent: int | None) -> None:
+    lines = json.dumps(ANSWER, indent=indent).encode().splitlines()
+    assert sum(map(guard.values, lines)) == IN_ALL
+
+
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1_000])
-def test_values_of_an_answer_are_counted_in_pieces_of_any_size(size: int) -> None:
-    tricky = ['a"[{,', "\\", '\\"', "", "\n[", "é,"]
-    data = json.dumps({"result": [{"text": text, "n": [1, 2, [], {}]} for text in tricky]}).encode()
-    count, inside, tail = 0, False, b""
-    for start in range(0, len(data), size):
-        more, inside, tail = guard.values(data[start : start + size], inside, tail)
-        count += more
-    each = {"strings": 3, "lists": 2, "objects": 2, "commas": 4}
-    between = len(tricky) - 1
-    assert (count, inside) == (len(tricky) * sum(each.values()) + between + 3, False)
+async def test_an_answer_in_pieces_of_any_size_is_passed_on_and_counted(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = json.dumps(ANSWER, indent=2).encode()
+
+    class Pieces(httpx2.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            for start in range(0, len(data), size):
+                yield data[start : start + size]
+
+    given_up: list[str] = []
+
+    async def read() -> bytes:
+        body = client_module._Counted(Pieces(), guard.Flow(), given_up.append)
+        return b"".join([part async for part in body])
+
+    monkeypatch.setattr(guard, "MOST_VALUES", IN_ALL)
+    assert await read() == data and given_up == []
+    monkeypatch.setattr(guard, "MOST_VALUES", IN_ALL - 1)
+    with pytest.raises(guard.TooMuch):
+        await read()
+    assert given_up == ["It sent too much, so it was ended."]
 
 
 async def test_what_the_package_cannot_read_is_in_no_log(
@@ -401,6 +475,18 @@ async def test_what_the_package_cannot_read_is_in_no_log(
     tools = await opened(servers)
     assert said(await tools.call(named(tools, "echo"), {"text": "on"})) == "on"
     assert "not-for-logs" not in caplog.text
+
+
+async def test_what_others_do_with_the_package_is_logged(
+    place: Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    place.name(one=entry())
+    servers = place.servers()
+    await approved(servers)
+    other = StdioServerParameters(command=sys.executable, args=["-c", "print('{theirs}')"])
+    async with stdio_client(other) as (read, _):
+        assert isinstance(await read.receive(), Exception)
+    assert "theirs" in caplog.text
 
 
 async def test_the_children_of_a_program_end_with_it(place: Place) -> None:
@@ -428,7 +514,7 @@ async def test_a_server_that_cannot_start_says_why(place: Place) -> None:
         await approved(servers)
     with pytest.raises(CommandError, match="no-such-program-here"):
         await approved(servers, "two")
-    _, words = await servers.for_session("s", NOTEBOOK)
+    _, words, _ = await servers.tools()
     assert all("is not available" in one for one in words) and len(words) == 2
 
 
@@ -441,8 +527,8 @@ async def test_a_silent_server_holds_up_a_turn_for_a_bounded_time(
     servers = place.servers()
     with pytest.raises(CommandError, match="did not answer within 1 s"):
         await approved(servers)
-    tools, words = await servers.for_session("s", NOTEBOOK)
-    assert tools.tools == () and "is still starting" in words[0]
+    tools, words, _ = await servers.tools()
+    assert tools == [] and "is still starting" in words[0]
 
 
 @pytest.mark.parametrize("how", ["garbled", "no_object"])
@@ -451,7 +537,7 @@ async def test_a_list_that_breaks_the_protocol_is_said(place: Place, how: str) -
     servers = place.servers()
     with pytest.raises(CommandError, match="breaks the protocol"):
         await approved(servers)
-    [shown], _ = await servers.shown(NOTEBOOK)
+    [shown], _ = await servers.shown()
     assert shown.state == "failed" and "breaks the protocol" in shown.why
 
 
@@ -518,7 +604,6 @@ def test_nothing_of_the_package_is_loaded_before_it_is_needed() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-    assert live_module.RESTARTS == 1
 
 
 # --- over HTTP -----------------------------------------------------------------------
@@ -565,5 +650,5 @@ async def test_a_web_server_that_misbehaves_is_given_up(
         assert caught.value.code == "server_failed"
         assert "not-for-others" not in caught.value.message
         assert b"not-for-others" in asked[0], "it gets the header of its entry"
-        [shown], _ = await servers.shown(NOTEBOOK)
+        [shown], _ = await servers.shown()
         assert shown.state == "failed" and shown.why

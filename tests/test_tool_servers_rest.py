@@ -18,12 +18,13 @@ PATH = "work/a.ipynb"
 
 
 @pytest.fixture
-def file(jp_root_dir: Path) -> Path:
+def file(jp_root_dir: Path, data_dir: Path) -> Path:
     folder = jp_root_dir / "work"
-    (folder / ".codeinterp").mkdir(parents=True)
+    folder.mkdir()
     (folder / "a.ipynb").write_text(json.dumps(notebook("x = 1")))
     servers = {"clock": entry(), "web": {"url": "http://127.0.0.1:9/mcp", "headers": {"K": "v"}}}
-    path = folder / ".codeinterp" / "mcp.json"
+    data_dir.mkdir(exist_ok=True)
+    path = data_dir / "mcp-servers.json"
     path.write_text(json.dumps({"mcpServers": servers}))
     return path
 
@@ -34,9 +35,9 @@ async def test_approve_call_and_answer(site: Site, api: FakeAnthropic, file: Pat
     client = await rest_client(site)
 
     async def wish(digest: str, action: str) -> tuple[int, Any]:
-        return await client.send("PATCH", "tool-servers", digest, notebook=PATH, action=action)
+        return await client.send("PATCH", "tool-servers", digest, action=action)
 
-    listed = body(await site.request("GET", "tool-servers", params={"notebook": PATH}))
+    listed = body(await site.request("GET", "tool-servers"))
     assert [one["state"] for one in listed["servers"]] == ["asks", "asks"]
     clock, web = (one["id"] for one in listed["servers"])
     code, wrong = await wish(web, "approve")

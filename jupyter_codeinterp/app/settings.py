@@ -186,8 +186,8 @@ class CodeInterpSettings(Configurable):
     ).tag(config=True)
     mcp_own_servers = Bool(
         True,
-        help="Let people name MCP servers of their own, in mcp-servers.json of the data directory "
-        "and in .codeinterp/mcp.json beside a notebook. A person approves each before it starts.",
+        help="Let people name MCP servers of their own, in codeinterp/mcp-servers.json of the data "
+        "directory. A person approves each before it starts.",
     ).tag(config=True)
     mcp_env = List(
         Unicode(),

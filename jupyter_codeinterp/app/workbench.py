@@ -354,10 +354,7 @@ class NotebookWorkplace(Workplace):
         features, session = self._bench.features, self._bench.manager.live(self._session_id)
         if session is not None and features.model_source(session.info.model) is not None:
             return MoreTools()
-        contents, path = self._place
-        more = [
-            await source(self._session_id, path, untrusted, contents) for source in features.tools
-        ]
+        more = [await source(untrusted) for source in features.tools]
         return MoreTools(
             tuple(tool for one in more for tool in one.tools),
             tuple(note for one in more for note in one.notes),

@@ -199,18 +199,12 @@ export class Api {
     await this._call('DELETE', `mcp/tokens/${id}`);
   }
 
-  /** The MCP servers of a notebook. */
-  toolServers(notebook: string): Promise<IToolServers> {
-    const query = URLExt.objectToQueryString({ notebook });
-    return this._call('GET', `tool-servers${query}`);
+  toolServers(): Promise<IToolServers> {
+    return this._call('GET', 'tool-servers');
   }
 
-  toolServer(
-    notebook: string,
-    id: string,
-    wish: IToolServerWish
-  ): Promise<IToolServers> {
-    return this._call('PATCH', `tool-servers/${id}`, { notebook, ...wish });
+  toolServer(id: string, wish: IToolServerWish): Promise<IToolServers> {
+    return this._call('PATCH', `tool-servers/${id}`, wish);
   }
 
   /** The server stores the key and never returns it. */

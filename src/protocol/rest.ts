@@ -4,7 +4,6 @@ import type { TurnStarted } from './protocol';
 export type Mode = TurnStarted['mode'];
 /** The request to the model in one step. */
 export type SentRequest = Record<string, unknown>;
-export type IToolServerWish = Omit<IWish, 'notebook'>;
 /** A column's number, the comparison, and what to compare with. */
 export type TableFilter = NonNullable<ITableAsked['filters']>[number];
 export type TableOp = TableFilter[1];
@@ -19,13 +18,10 @@ export interface ICredentials {
 }
 
 /**
- * ``approve`` starts or restarts the server; ``off`` stops it; ``pick`` sets the ``tools`` that
- * new conversations get (None: as many as fit).
+ * ``approve`` starts or restarts the server; ``off`` stops it.
  */
-export interface IWish {
-  readonly notebook: string;
-  readonly action: 'approve' | 'off' | 'pick';
-  readonly tools?: readonly string[] | null;
+export interface IToolServerWish {
+  readonly action: 'approve' | 'off';
 }
 
 /**

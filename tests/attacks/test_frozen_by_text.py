@@ -31,7 +31,8 @@ from jupyter_codeinterp.extensions import own_hooks
 from jupyter_codeinterp.features.completion import completion
 from jupyter_codeinterp.features.figures import lookup
 from jupyter_codeinterp.features.figures.outputs import OutputCell
-from jupyter_codeinterp.features.mcp_client import listing, schemas, tool
+from jupyter_codeinterp.features.mcp_client import tool, tools
+from jupyter_codeinterp.features.mcp_client.entries import ServerEntry
 from jupyter_codeinterp.journal import exports, prose, transcript
 from jupyter_codeinterp.journal.event_log import DeferredWrites
 from jupyter_codeinterp.journal.sqlite import store as searching
@@ -83,8 +84,8 @@ SECRETS.add(KEY)
 
 
 def checked_schema(text: str) -> object:
-    with contextlib.suppress(schemas.BadSchema):
-        return schemas.checked({"type": "object", "properties": {text: {"enum": [text]}}})
+    with contextlib.suppress(tools.BadTool):
+        return tools.checked({"type": "object", "properties": {text: {"enum": [text]}}})
     return None
 
 
@@ -105,7 +106,7 @@ READERS = (
     "private_names prose messages code_warnings changes secrets found_secrets "
     "packages installs attached references titles tracebacks transcript "
     "labels caution signs cell_names parsing staleness "
-    "verification comparing tool schemas listing"
+    "verification comparing tool tools"
 )
 """Modules that look into texts, of these rooms and as `modules` names others (two are ``outputs``).
 All of their public functions are measured: here, or by `by_itself`, which measures what it can in
@@ -422,20 +423,14 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "parsing.parse": lambda t: parsing.parse(t, 20_000),
     "staleness.find": stale_cells,
     "staleness.same_code": lambda t: staleness.same_code(t, f"{t} "),
-    "tool.bounded": lambda t: list(
-        tool.bounded([{"data": {"text/plain": t}}] * 3 + [{"data": {"image/png": t}}], str)
+    "tool.outputs_of": lambda t: tool.outputs_of(tools.OutsideAnswer(t), str),
+    "tool.words_of": lambda t: tool.words_of(t, t, {"a": t[:3_000]}),
+    "tools.checked": checked_schema,
+    "tools.texts": lambda t: list(tools.texts({t: [{"enum": [t]}]})),
+    "tools.chosen": lambda t: tools.chosen(
+        ServerEntry(name=t, digest="", place="person"),
+        [tools.RawTool(t[:99], t, {"type": "object", "description": t})],
     ),
-    "schemas.checked": checked_schema,
-    "schemas.texts": lambda t: list(schemas.texts({t: [{"enum": [t]}]})),
-    "schemas.for_model": lambda t: [
-        schemas.for_model(one, untrusted.Untrusted().inert)
-        for one in ({"type": "object", "description": t}, {"type": "object", "title": t})
-    ],
-    "tool.call": lambda t: tool.call(t, t, {"a": t[:3_000]}),
-    "listing.chosen": lambda t: listing.chosen(
-        t, t, [listing.RawTool(t[:99], t, {"type": "object", "description": t})], None
-    ),
-    "listing.model_name": lambda t: listing.model_name(t, t),
 }
 NOT_READ = {
     "keeps what it gets": (
@@ -480,7 +475,7 @@ def modules() -> Iterator[tuple[str, ModuleType]]:
     for found in in_rooms():
         if not found.ispkg:
             yield found.name.rpartition(".")[2], importlib.import_module(found.name)
-    for module in (visible, apply, collector, passive, listing, schemas, tool):
+    for module in (visible, apply, collector, passive, tool, tools):
         yield module.__name__.rpartition(".")[2], module
 
 
@@ -596,8 +591,6 @@ ONLY_AT_THE_START = {
     "sandbox.network.rules._NAME": "a host's name, the whole of it",
     "sandbox.network.credentials._NAME": "a header's name, the whole of it",
     "sandbox.network.rules._PLACE": "an admin's entry or a request's target, the whole of it",
-    "features.mcp_client.schemas._NAME": "a property's name, the whole of it",
-    "features.mcp_client.schemas._REFERENCE": "a reference, the whole of it",
     "features.checks.in_kernel.NUMBER": "a value, the whole of it",
     "features.checks.in_kernel.ISO": "a value",
     "features.tables.files._NUMBER": "a cell, the whole of it",

@@ -86,10 +86,6 @@ async def stays(path: str) -> bool:
     return False
 
 
-async def reads_mcp_entries(contents: Any) -> Any:
-    return await entries_for(NOTEBOOK, contents, Path(contents.root_dir), {}, files=True)
-
-
 async def opens_a_table(contents: Any) -> Any:
     return await FileTables(contents).of(TableAsked(NOTEBOOK, file="work/deep/data.csv"))
 
@@ -155,13 +151,11 @@ class Reader(NamedTuple):
     read: Callable[[Any], Coroutine[Any, Any, Any]]
 
 
-ENTRY = json.dumps({"mcpServers": {SECRET: {"command": "x"}}})
 READERS = {
     "AGENTS.md": Reader("AGENTS.md", SECRET, lambda c: rule_files(c, NOTEBOOK)),
     "rules": Reader(".codeinterp/rules.md", SECRET, lambda c: rule_files(c, NOTEBOOK)),
     "a command": Reader(".codeinterp/commands/x.md", SECRET, lambda c: own_commands(c, NOTEBOOK)),
     "a skill": Reader(".codeinterp/skills/x/SKILL.md", SECRET, lambda c: own_commands(c, NOTEBOOK)),
-    "MCP entries": Reader(".codeinterp/mcp.json", ENTRY, reads_mcp_entries),
     "an attachment": Reader("x.png", SECRET, lambda c: read_sibling(c, NOTEBOOK, "x.png", 99)),
     "a table's head": Reader(
         "data.csv", f"{SECRET},b\n1,2\n", lambda c: sibling_heads(c, NOTEBOOK, ["data.csv"])
@@ -357,7 +351,7 @@ async def test_instructions_that_a_sandboxed_kernel_wrote_are_named_and_not_foll
     contents.register_pre_save_hook(before_save)
     write = "import os\n" + "\n".join(
         f"os.makedirs(os.path.dirname({n!r}) or '.', exist_ok=True); open({n!r}, 'w').write('obey')"
-        for n in (*INSTRUCTIONS, ".codeinterp/commands/x.md", ".codeinterp/mcp.json")
+        for n in (*INSTRUCTIONS, ".codeinterp/commands/x.md", "mcp-servers.json")
     )
     async with kernel(tmp_path, work) as (_, client):
         assert (await run(client, write))["status"] == "ok"
@@ -372,7 +366,7 @@ async def test_instructions_that_a_sandboxed_kernel_wrote_are_named_and_not_foll
     ]  # fmt: skip
     (command,) = await own_commands(contents, NOTEBOOK)
     assert "sandboxed kernel" in command.trouble and not command.body
-    _, faults = await entries_for(NOTEBOOK, contents, root, {}, files=True)
+    _, faults = entries_for(work, {}, files=True)
     assert "sandboxed kernel" in faults[0]
     model = {"type": "file", "format": "text", "content": "reviewed"}
     await contents.save(model, "work/AGENTS.md")

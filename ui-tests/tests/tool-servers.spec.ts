@@ -1,11 +1,20 @@
 /** An MCP server beside the notebook: approved by the person, then each call. */
-import { mkdirSync, writeFileSync } from 'fs';
+import { mkdirSync, rmSync, writeFileSync } from 'fs';
 import path from 'path';
 import { findings } from '../support/accessible';
 import { expect, test } from '../support/fixtures';
-import { LANE } from '../support/servers';
+import { FOLDER } from '../support/servers';
 
 const PROGRAM = path.resolve(__dirname, '../../tests/tool_server.py');
+
+/** The person's file, for all notebooks of the server. */
+const FILE = path.join(
+  FOLDER,
+  `lab-${process.env.TEST_PARALLEL_INDEX ?? 0}`,
+  'data/codeinterp/mcp-servers.json'
+);
+
+test.afterEach(() => rmSync(FILE, { force: true }));
 
 /** A person must see it all before they approve it. */
 const HIDDEN = 'calm\u2800  \n-----BEGIN PRIVATE KEY-----rm -rf';
@@ -17,13 +26,9 @@ test('a server is approved, and its tool asks with all arguments', async ({
   panel
 }, info) => {
   const file = await notebook.create(['x = 1']);
-  const own = path.join(LANE.notebooks, path.dirname(file), '.codeinterp');
-  mkdirSync(own, { recursive: true });
+  mkdirSync(path.dirname(FILE), { recursive: true });
   const clock = { command: 'python3', args: [PROGRAM, HIDDEN] };
-  writeFileSync(
-    path.join(own, 'mcp.json'),
-    JSON.stringify({ mcpServers: { clock } })
-  );
+  writeFileSync(FILE, JSON.stringify({ mcpServers: { clock } }));
   await notebook.open(file);
   await page.sidebar.setWidth(340, 'right');
 
@@ -31,10 +36,7 @@ test('a server is approved, and its tool asks with all arguments', async ({
   await panel.ask('Hello');
   await panel.ended();
   await expect(panel.log).toContainText(
-    'The MCP server “clock” (.codeinterp/mcp.json) waits for your approval'.replace(
-      '.codeinterp/mcp.json',
-      `${path.dirname(file)}/.codeinterp/mcp.json`.replace(/^\.\//, '')
-    )
+    'The MCP server “clock” waits for your approval'
   );
   await panel.root.getByRole('button', { name: 'Connections' }).click();
   const servers = panel.root.getByRole('group', { name: 'Tool servers' });

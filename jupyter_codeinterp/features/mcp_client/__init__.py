@@ -1,19 +1,18 @@
 """Tools of MCP servers for the agent. A person approves each server, and decides on each call.
 
-entries.py   entries of configuration files
+entries.py   entries of the admin and of the person's file
 servers.py   approvals and states of servers, and their tools for conversations
-live.py      one approved server: starts on demand, restarts once
+live.py      one approved server: starts on demand
 client.py    a connection, by the package ``mcp``
 guard.py     the process between us and a program: bounds, and its end
-listing.py   checks a list of tools, and chooses those that the agent is offered
-schemas.py   checks the schema of a tool's input
+tools.py     checks a server's tools and their schemas, and chooses those that the agent is offered
 tool.py      a call: its card, its decision, its result
 handlers.py  REST for the panel
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ...app.workbench import Workbench
@@ -25,17 +24,15 @@ if TYPE_CHECKING:
 def register(bench: Workbench) -> None:
     from .servers import ToolServers
 
-    servers = ToolServers(bench.settings, bench.contents, bench.secrets, bench.scrub)
+    servers = ToolServers(bench.settings, bench.secrets, bench.scrub)
 
-    async def tools(
-        session_id: str, notebook: str, untrusted: Untrusted, contents: Any
-    ) -> MoreTools:
+    async def tools(untrusted: Untrusted) -> MoreTools:
         from ...run.turn.workplace import MoreTools  # not at the server's start
         from .tool import tools_of
 
-        found, notes = await servers.for_session(session_id, notebook, contents)
-        made, faults = tools_of(found, untrusted)
-        return MoreTools(tuple(made), (*notes, *faults), found.complete)
+        found, notes, complete = await servers.tools()
+        made, faults = tools_of(servers, found, untrusted)
+        return MoreTools(tuple(made), (*notes, *faults), complete)
 
     def routes() -> Routes:
         from .handlers import ROUTES  # imports a web server

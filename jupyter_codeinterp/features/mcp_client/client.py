@@ -6,19 +6,20 @@ Import this on first use only: the package takes seconds.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from http import HTTPStatus
 from pathlib import Path
 from typing import IO, Any
 
 import httpx2
 import mcp_types as types
-import msgspec
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
@@ -30,8 +31,8 @@ from ...base.sentences import Sentence, together
 from ...base.visible import visible_line
 from ...wire.ops import Output
 from .entries import NEUTRAL, ServerEntry
-from .guard import Flow
-from .listing import OutsideAnswer, RawTool
+from .guard import LONGEST_MESSAGE, TOO_LONG, Flow, TooMuch
+from .tools import OutsideAnswer, RawTool
 
 GUARD = Path(__file__).with_name("guard.py")
 INHERITED = ("LANG", "LC_ALL", "TMPDIR", "TZ")
@@ -46,13 +47,23 @@ CLOSES_WITHIN = 8.0
 MOST_PAGES = 20
 MOST_TOOLS = 1_000
 """Most tools that are read from a server's list."""
-MOST_PARTS = 50
-"""Parts of a result."""
 ENDED = Sentence("The server ended during this. It may have done something.")
 _IMAGES = ("image/png", "image/jpeg")
 
-# The package logs what it cannot read, which may contain keys.
-logging.getLogger("mcp.client").setLevel(logging.CRITICAL)
+_OURS = ContextVar("codeinterp_mcp_client", default=False)
+"""Whether this task, and those that it starts, belong to a connection of ours."""
+
+
+class _NotOurs(logging.Filter):
+    """The package logs what it cannot read, which may contain keys. Logs of others stay."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return not _OURS.get()
+
+
+for _name in list(logging.Logger.manager.loggerDict):
+    if _name.startswith("mcp."):
+        logging.getLogger(_name).addFilter(_NotOurs())
 
 
 class ServerConnection:
@@ -94,6 +105,7 @@ class ServerConnection:
 
     async def _run(self) -> None:
         # The package's task groups must be entered and left in one task.
+        _OURS.set(True)
         about = types.Implementation(name="jupyter_codeinterp", version=__version__)
         transport: Any = self._address() if self._entry.url else self._program()
         try:
@@ -143,9 +155,10 @@ class ServerConnection:
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             raise ValueError("It sent a compressed answer, which no one asked for.")
         if isinstance(response.stream, httpx2.AsyncByteStream):
-            response.stream = _Counted(response.stream, self._flow)
+            response.stream = _Counted(response.stream, self._flow, self._give_up)
 
-    def _give_up(self) -> None:
+    def _give_up(self, why: str = "") -> None:
+        self._reported = why.encode()
         self._client = None
         self._over.set()
 
@@ -157,7 +170,7 @@ class ServerConnection:
             params = types.PaginatedRequestParams(cursor=cursor) if cursor is not None else None
             page = await self._asked(self._session.list_tools(params=params), LISTS_WITHIN)
             found += (
-                RawTool(tool.name, tool.description, tool.input_schema) for tool in page.tools
+                RawTool(tool.name, tool.description or "", tool.input_schema) for tool in page.tools
             )
             cursor = page.next_cursor
             if not cursor or len(found) > MOST_TOOLS:
@@ -172,7 +185,7 @@ class ServerConnection:
         )
         asked = self._session.send_request(request, types.CallToolResult)
         result = await self._asked(asked, within)
-        return OutsideAnswer(outputs_of(result), bool(result.is_error))
+        return answer_of(result)
 
     @property
     def _session(self) -> Any:
@@ -222,56 +235,63 @@ class ServerConnection:
 
 
 class _Counted(httpx2.AsyncByteStream):
-    """The body of an answer, whose parts are counted."""
+    """The body of an answer, passed on in whole lines, which are counted."""
 
-    def __init__(self, stream: httpx2.AsyncByteStream, flow: Flow) -> None:
+    def __init__(
+        self, stream: httpx2.AsyncByteStream, flow: Flow, give_up: Callable[[str], None]
+    ) -> None:
         self._stream = stream
         self._flow = flow
+        self._give_up = give_up
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for part in self._stream:
-            self._flow.add(part)
-            yield part
+        held = bytearray()
+        try:
+            async for part in self._stream:
+                held += part
+                if len(held) > LONGEST_MESSAGE:
+                    raise TooMuch(TOO_LONG)
+                if b"\n" in part:
+                    end = held.rindex(b"\n") + 1
+                    lines = bytes(held[:end])
+                    del held[:end]
+                    self._flow.add(lines)
+                    yield lines
+            self._flow.add(bytes(held))
+            yield bytes(held)
+        except TooMuch as fault:
+            self._give_up(str(fault))
+            raise
 
     async def aclose(self) -> None:
         await self._stream.aclose()
 
 
-def outputs_of(result: types.CallToolResult) -> tuple[Output, ...]:
-    """A tool's result as outputs of a cell, so that the limits of outputs apply."""
-    parts = [_part(part) for part in result.content[:MOST_PARTS]]
-    if len(result.content) > MOST_PARTS:
-        parts.append(_text(f"[{len(result.content) - MOST_PARTS} more parts left out]"))
-    if not parts and result.structured_content is not None:
-        parts.append(_text(_json(result.structured_content)))
-    return tuple(parts)
+def answer_of(result: types.CallToolResult) -> OutsideAnswer:
+    found: list[str] = []
+    images: list[Output] = []
+    for part in result.content:
+        if isinstance(part, types.ImageContent) and part.mime_type in _IMAGES:
+            data = {part.mime_type: part.data}
+            images.append({"output_type": "display_data", "data": data, "metadata": {}})
+        else:
+            found.append(_text_of(part))
+    if not result.content and result.structured_content is not None:
+        found.append(json.dumps(result.structured_content, ensure_ascii=False))
+    return OutsideAnswer("\n".join(found), tuple(images), bool(result.is_error))
 
 
-def _part(part: Any) -> Output:
+def _text_of(part: types.ContentBlock) -> str:
     if isinstance(part, types.TextContent):
-        return _text(part.text)
-    if isinstance(part, types.ImageContent) and part.mime_type in _IMAGES:
-        data = {part.mime_type: part.data}
-        return {"output_type": "display_data", "data": data, "metadata": {}}
+        return part.text
     if isinstance(part, (types.ImageContent, types.AudioContent)):
-        return _text(f"[{part.type} not shown: {part.mime_type}]")
+        return f"[{part.type} not shown: {part.mime_type}]"
     if isinstance(part, types.ResourceLink):
-        return _text(f"[resource {part.name}: {part.uri}]")
+        return f"[resource {part.name}: {part.uri}]"
     resource = part.resource
     if isinstance(resource, types.TextResourceContents):
-        return _text(f"[resource {resource.uri}]\n{resource.text}")
-    return _text(f"[resource {resource.uri}: {len(resource.blob):,} characters of data]")
-
-
-def _json(value: Any) -> str:
-    try:
-        return msgspec.json.encode(value).decode()
-    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
-        return "[the result is no plain JSON]"
-
-
-def _text(text: str) -> Output:
-    return {"output_type": "display_data", "data": {"text/plain": text}, "metadata": {}}
+        return f"[resource {resource.uri}]\n{resource.text}"
+    return f"[resource {resource.uri}: {len(resource.blob):,} characters of data]"
 
 
 def _words(error: BaseException) -> str:

@@ -1,15 +1,13 @@
-"""Entries of MCP servers in configuration files: ``{"mcpServers": {name: entry}}``. The admin names
-servers, the person's file in the data folder, and ``.codeinterp/mcp.json`` in a notebook's folder
-and those above.
+"""Entries of MCP servers, ``{"mcpServers": {name: entry}}``: the admin's, and those of the person's
+file in the data folder.
 
 An entry has ``command``, ``args``, ``env`` and ``cwd``, or ``url`` and ``headers``. Values of
 ``env`` and ``headers`` may have ``${NAME}``, which stands for a variable of the server's
-environment.
+environment. ``tools`` may name the only tools to offer.
 """
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import os
 import re
@@ -20,22 +18,13 @@ from typing import Any
 
 import msgspec
 
-from ...app.notebooks.rule_files import folders_of, read_instructions
-from ...base.paths import root_of
 from ...base.sentences import Sentence
 from ...base.visible import exact, visible_line
 from ...notebook.rule_file import read_file
 from ...view.redaction.found_secrets import without_secrets
 from ...view.rule_files import NOT_READ
 
-PROJECT = ".codeinterp/mcp.json"
 PERSONAL = "mcp-servers.json"
-TIMEOUT = 1.0
-"""Seconds for all files, because a drive may be slow."""
-SLOW = Sentence(
-    "Reading the files that name MCP servers took more than {seconds} s. Some are missing here.",
-    seconds=f"{TIMEOUT:g}",
-)
 MOST = 20
 """Servers of one file."""
 LONGEST_NAME = 60
@@ -58,6 +47,7 @@ class _Given(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str = ""
     url: str = ""
     headers: dict[str, str] = {}
+    tools: tuple[str, ...] = ()
 
 
 class ServerEntry(_Given, frozen=True, kw_only=True):
@@ -66,9 +56,9 @@ class ServerEntry(_Given, frozen=True, kw_only=True):
 
     name: str
     digest: str
-    """Of the whole entry and its file's folder. A person approves this digest."""
+    """Of the whole entry and the home folder. A person approves this digest."""
     place: str
-    """Where it comes from: ``admin``, ``person``, or the path of a file."""
+    """Who named it: ``admin`` or ``person``."""
     fault: str = ""
     """Why it cannot be used; "" if it can."""
 
@@ -81,23 +71,42 @@ class _File(msgspec.Struct):
     mcpServers: dict[str, dict[str, Any]] = {}
 
 
-def parsed(text: str, folder: str, place: str = "") -> list[ServerEntry]:
-    """The entries of a file. ``folder``: the file's; ``cwd`` is relative to it. Raises BadFile."""
+def entries_for(
+    person: Path, admins: Mapping[str, Any], *, files: bool
+) -> tuple[list[ServerEntry], list[Sentence]]:
+    """The named servers, and the faults of files. ``person``: the folder of the person's file;
+    ``files``: whether it counts. Of equal names the admin's wins."""
+    found: dict[str, ServerEntry] = {}
+    faults: list[Sentence] = []
+    for place in ("admin", "person") if files else ("admin",):
+        try:
+            given = admins if place == "admin" else _read(person)
+            if len(given) > MOST:
+                raise BadFile(f"it names {len(given)} servers, and {MOST} are allowed")
+            for name, entry in given.items():
+                found.setdefault(name, _entry(name, entry, place))
+        except BadFile as error:
+            file = place if place == "admin" else PERSONAL
+            faults.append(Sentence("{file}: {why}.", file=file, why=error))
+    return list(found.values()), faults
+
+
+def _read(person: Path) -> Mapping[str, Any]:
+    """Raises BadFile."""
+    text = read_file(person, PERSONAL)
+    if text is None:
+        return {}
+    if text in NOT_READ:
+        raise BadFile(text[1:-1])
     try:
-        given = msgspec.json.decode(text, type=_File).mcpServers
+        return msgspec.json.decode(text, type=_File).mcpServers
     except (msgspec.MsgspecError, RecursionError) as error:
         raise BadFile(f"not the expected JSON: {error}") from None
-    return entries(given, folder, place)
 
 
-def entries(given: Mapping[str, Any], folder: str, place: str) -> list[ServerEntry]:
-    """Raises BadFile."""
-    if len(given) > MOST:
-        raise BadFile(f"it names {len(given)} servers, and {MOST} are allowed")
-    return [_entry(name, entry, folder, place) for name, entry in given.items()]
-
-
-def _entry(name: str, given: Any, folder: str, place: str) -> ServerEntry:
+def _entry(name: str, given: Any, place: str) -> ServerEntry:
+    """Raises BadFile. A relative ``cwd`` counts from the home folder."""
+    folder = str(Path.home())
     try:
         whole = msgspec.json.encode([folder, name, given], order="sorted")
     except (TypeError, ValueError, msgspec.MsgspecError) as error:
@@ -125,57 +134,6 @@ def _fault(entry: ServerEntry) -> str:
     if "\0" in "".join((entry.command, entry.cwd, *entry.args, *entry.env, *entry.env.values())):
         return "it has a character that no program accepts"
     return ""
-
-
-async def entries_for(
-    notebook: str, contents: Any, person: Path, admins: Mapping[str, Any], *, files: bool
-) -> tuple[list[ServerEntry], list[Sentence]]:
-    """The servers that are named for a notebook, and the faults of files. ``person``: the folder of
-    the person's file; ``files``: whether files count. Of equal names the admin's wins, then the
-    nearest file's, then the person's."""
-    found: dict[str, ServerEntry] = {}
-    faults: list[Sentence] = []
-    root, home = root_of(contents), str(Path.home())
-
-    def add(place: str, text: str, folder: str | None) -> None:
-        try:
-            if text in NOT_READ:
-                raise BadFile(text[1:-1])
-            if folder is None:
-                raise BadFile("its folder cannot be found; the links to it may form a loop")
-            for entry in parsed(text, folder, place):
-                found.setdefault(entry.name, entry)
-        except BadFile as error:
-            faults.append(Sentence("{file}: {why}.", file=visible_line(place), why=error))
-
-    async def read() -> None:
-        for folder in folders_of(notebook):
-            path = f"{folder}/{PROJECT}" if folder else PROJECT
-            text = await read_instructions(contents, path)
-            if text is not None:
-                add(path, text, await asyncio.to_thread(_whole, root, folder))
-        own = await asyncio.to_thread(read_file, person, PERSONAL)
-        if own is not None:
-            add("person", own, home)
-
-    try:
-        found.update((entry.name, entry) for entry in entries(admins, home, "admin"))
-    except BadFile as error:
-        faults.append(Sentence("{file}: {why}.", file="admin", why=error))
-    if files:
-        try:
-            await asyncio.wait_for(read(), TIMEOUT)
-        except asyncio.TimeoutError:
-            faults.append(SLOW)
-    return list(found.values()), faults
-
-
-def _whole(root: Path | None, folder: str) -> str | None:
-    """The folder without links: the same for every server. None if it cannot be resolved."""
-    try:
-        return str((root / folder).resolve() if root is not None else Path.home())
-    except (OSError, RuntimeError):  # RuntimeError: a loop of links, before Python 3.13.
-        return None
 
 
 def missing(entry: ServerEntry, allowed: Collection[str], environment: Mapping[str, str]) -> str:
@@ -231,4 +189,6 @@ def described(entry: ServerEntry, *, whole: bool) -> list[str]:
             hidden = not whole and without_secrets(line) != line
             lines.append(f"Variable {exact(name)}: {HIDDEN if hidden else exact(value)}")
         lines.append(FOLDER.format(folder=exact(entry.cwd)) if entry.cwd else NO_FOLDER)
+    if entry.tools:
+        lines.append(f"Only these tools: {', '.join(map(exact, entry.tools))}")
     return lines if whole else list(map(without_secrets, lines))

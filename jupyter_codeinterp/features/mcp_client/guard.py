@@ -22,6 +22,7 @@ MOST_VALUES = 20_000
 requests. The package ``mcp`` checks each value on the event loop, which takes up to 20 µs."""
 LONGEST_MESSAGE = 10_000_000
 """Bytes."""
+TOO_LONG = f"It sent a message of more than {LONGEST_MESSAGE:,} bytes."
 LATEST = 300
 """Bytes of the program's standard error that explain its end."""
 LATE = 1.0
@@ -42,36 +43,24 @@ class Flow:
     def begin(self) -> None:
         """Count from here."""
         self._bytes = self._messages = self._values = 0
-        self._inside, self._tail = False, b""
 
     def add(self, data: bytes) -> None:
-        """Count a message, or a part of one. Raises TooMuch."""
-        count, self._inside, self._tail = values(data, self._inside, self._tail)
-        if data.endswith(b"\n"):  # A JSON string contains no line end.
-            self._inside, self._tail = False, b""
-        self._values += count
+        """Count a message of whole lines. Raises TooMuch."""
         self._bytes += len(data)
         self._messages += 1
+        self._values += sum(map(values, data.splitlines()))  # A JSON string contains no line end.
         if self._bytes > MOST_BYTES or self._messages > MOST_MESSAGES or self._values > MOST_VALUES:
             raise TooMuch("It sent too much, so it was ended.")
 
 
-def values(data: bytes, inside: bool, tail: bytes) -> tuple[int, bool, bytes]:
-    """The number of strings, lists, objects and commas in a part of a JSON text, and the arguments
-    for the next part. ``inside``: whether the part begins in a string; ``tail``: a backslash
-    before it."""
-    plain = (tail + data).replace(b"\\\\", b"")
-    tail = b"\\" if plain.endswith(b"\\") else b""
-    plain = plain.replace(b'\\"', b"")
-    count = plain.count(b'"')
-    if count > 2 * MOST_VALUES:
-        return count, inside, tail
-    outside = b"".join(plain.split(b'"')[inside::2])
-    return (
-        (count + (not inside)) // 2 + sum(map(outside.count, (b"[", b"{", b","))),
-        inside != count % 2,
-        tail,
-    )
+def values(line: bytes) -> int:
+    """The number of strings, lists, objects and commas in a line of JSON."""
+    plain = line.replace(b"\\\\", b"").replace(b'\\"', b"")
+    quotes = plain.count(b'"')
+    if quotes > 2 * MOST_VALUES:
+        return quotes
+    outside = b"".join(plain.split(b'"')[::2])
+    return quotes // 2 + sum(map(outside.count, (b"[", b"{", b",")))
 
 
 def main(parent: int, argv: list[str]) -> None:
@@ -131,7 +120,7 @@ def pass_out(program: subprocess.Popen[bytes], flow: Flow, faults: list[str]) ->
     try:
         while line := program.stdout.readline(LONGEST_MESSAGE + 1):
             if len(line) > LONGEST_MESSAGE:
-                raise TooMuch(f"It sent a message of more than {LONGEST_MESSAGE:,} bytes.")
+                raise TooMuch(TOO_LONG)
             flow.add(line)
             if line.startswith(b"{"):  # Otherwise something that the program prints.
                 sys.stdout.buffer.write(line)

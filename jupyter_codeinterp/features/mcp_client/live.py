@@ -1,4 +1,4 @@
-"""One approved MCP server: starts on demand, restarts once, and lists its tools."""
+"""One approved MCP server: starts on demand, also again after its end, and lists its tools."""
 
 from __future__ import annotations
 
@@ -13,12 +13,9 @@ from .entries import ServerEntry, filled, secrets_of
 
 if TYPE_CHECKING:
     from .client import ServerConnection
-    from .listing import OutsideAnswer, RawTool
+    from .tools import OutsideAnswer, RawTool
 
 CLIENT = "jupyter_codeinterp.features.mcp_client.client"
-RESTARTS = 1
-"""Restarts in a row, after a server ended by itself."""
-ENDED = "The server ended again after a restart. Start it again in the panel: gear, Tool servers."
 OFF = "The person has turned this server off."
 NOT_INSTALLED = (
     "MCP servers need a package. Install it and restart the server: "
@@ -47,7 +44,6 @@ class Live:
         self._call_timeout = call_timeout
         self._connection: ServerConnection | None = None
         self._one = asyncio.Lock()
-        self._ends = 0
         self._closed = False
 
     @property
@@ -55,9 +51,8 @@ class Live:
         return self._connection is not None and self._connection.alive
 
     async def start_again(self) -> None:
-        """Start after a person's approval, with new restarts. Raises ToolServerError."""
+        """Start, after a person's approval, or anew after a fault. Raises ToolServerError."""
         async with self._one:
-            self._ends = 0
             if self.fault:
                 await self._disconnect()
         await self.look()
@@ -88,9 +83,7 @@ class Live:
         """Raises ToolServerError. No call is repeated, because it may have done something."""
         try:
             connection = await self._connected()
-            answer = await connection.call(tool, arguments, self._call_timeout)
-            self._ends = 0
-            return answer
+            return await connection.call(tool, arguments, self._call_timeout)
         except ToolServerError as error:
             raise self._failed(error) from None
 
@@ -104,10 +97,7 @@ class Live:
         async with self._one:
             if self._connection is not None and not self._connection.alive:
                 await self._disconnect()
-                self._ends += 1
             if self._connection is None and not self._closed:
-                if self._ends > RESTARTS:
-                    raise ToolServerError("not_started", ENDED)
                 await self._connect()
             if self._connection is None or self._closed:
                 raise ToolServerError("not_started", OFF)
@@ -127,7 +117,6 @@ class Live:
         try:
             await made.start()
         except ToolServerError:
-            self._ends += 1
             if self._closed:
                 raise ToolServerError("not_started", OFF) from None
             raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ...agent.tools.shared.base import Tool
@@ -14,7 +14,6 @@ from ...base.sentences import Sentence, as_it_is
 from ...base.visible import visible_line
 from ...run.approval.code_warnings import hidden_characters
 from ...run.approval.policy import SPOKEN_TO
-from ...run.turn.turn import Turn
 from ...view.injection.signs import signs
 from ...view.outputs import BUDGET, IMAGES_A_RESULT
 from ...view.plain_text import READ, clean, cut
@@ -22,97 +21,21 @@ from ...view.untrusted import Untrusted
 from ...wire.events import Status
 from ...wire.messages import ToolUse
 from ...wire.ops import Output
-from . import schemas
-from .listing import OutsideTool
-from .schemas import BadSchema
+from .tools import LONGEST_DESCRIPTION, BadTool, OutsideAnswer, OutsideTool, texts
 
 if TYPE_CHECKING:
-    from .servers import SessionTools
-
-# -------------------------------------------------------------------------------------------------
-# Bounds the outputs of a call to an MCP server.
+    from .servers import ToolServers
 
 MOST = BUDGET - 500
-"""Characters of all texts. Stays below the cut that refers to ``read_output``, which cannot read
-these."""
-LEAST = 200
-"""Room (characters) below which a text is left out."""
-NO_IMAGE = "[image not shown: a result has at most {most}]"
-
-
-def bounded(outputs: Sequence[Output], scrub: Callable[[str], str]) -> Iterator[Output]:
-    """The outputs within the limits of a result, with at most three images and without keys."""
-    left, images = MOST, IMAGES_A_RESULT
-    for number, output in enumerate(outputs):
-        text = output["data"].get("text/plain")
-        if text is None:
-            images -= 1
-            shown = output if images >= 0 else None
-            text = NO_IMAGE.format(most=IMAGES_A_RESULT) if shown is None else ""
-        else:
-            shown = None
-            text = clean(scrub(cut(text, READ)))
-        if shown is not None:
-            yield shown
-        elif left < LEAST:
-            yield _text(f"[{len(outputs) - number} more parts left out]")
-            return
-        else:
-            text = cut(text, left)
-            left -= len(text)
-            yield _text(text)
-
-
-def _text(text: str) -> Output:
-    return {"output_type": "display_data", "data": {"text/plain": text}, "metadata": {}}
-
-
-# -------------------------------------------------------------------------------------------------
-# The text of a call that people read before they decide: nothing cut, nothing hidden.
-
+"""Characters of a result. Stays below the cut that refers to ``read_output``, which cannot read
+it."""
 LONGEST = 20_000
 """Characters of a call's arguments. A person cannot review more."""
 LONGEST_TITLE = 60
-
-
-def title(server: str, tool: str) -> Sentence:
-    text = visible_line(f"{tool} ({server})")
-    return as_it_is(text if len(text) <= LONGEST_TITLE else text[: LONGEST_TITLE - 1] + "…")
-
-
-class NotCalled(ValueError):
-    """Nothing was sent, and why."""
-
-    def __init__(self, why: Sentence) -> None:
-        super().__init__(str(why))
-        self.why = why
-
-
-def call(server: str, tool: str, arguments: dict[str, Any]) -> str:
-    """The draft's text. Raises NotCalled if a person could not review it."""
-    try:
-        plain = json.dumps(arguments, indent=2, ensure_ascii=False, allow_nan=False)
-    except (ValueError, RecursionError):
-        raise NotCalled(Sentence("The arguments are no plain JSON.")) from None
-    if len(plain) > LONGEST:
-        words = "The arguments have {count:,} characters; {limit:,} are allowed."
-        raise NotCalled(Sentence(words, count=len(plain), limit=LONGEST))
-    place = f"Server: {visible_line(server)}\nTool: {visible_line(tool)}"
-    return f"{place}\nArguments: {_visible(plain)}"
-
-
-def _visible(text: str) -> str:
-    """The same JSON with escapes for characters that cannot be seen."""
-    if text.isascii():
-        return text
-    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
-
-
-LONGEST_DESCRIPTION = 1_000
-"""Characters of a tool's description."""
 LONGEST_NAME = 60
 DESCRIPTION = "From the MCP server {server}, another program. Its own description:"
 SPEAKS = "its description or its schema gives the model orders"
+HAS_OURS = "its input schema contains a key or one of our delimiters"
 GONE = Sentence("The server no longer has this tool.")
 HAS_KEY = Sentence("The arguments contain a key, so nothing was sent. Leave it out.")
 CHANGED = Sentence(
@@ -124,24 +47,28 @@ _STATUS: dict[str, Status] = {"ended": "error", "too_slow": "timeout", "refused"
 """The status of a failed call that had begun, by the error's code."""
 
 
-def tools_of(source: SessionTools, untrusted: Untrusted) -> tuple[list[Tool], list[Sentence]]:
+def tools_of(
+    source: ToolServers, found: Iterable[OutsideTool], untrusted: Untrusted
+) -> tuple[list[Tool], list[Sentence]]:
     """The tools for one conversation, and why others are left out."""
     made: list[Tool] = []
     faults: list[Sentence] = []
-    for tool in source.tools:
+    for tool in found:
         try:
             made.append(_tool(source, tool, untrusted))
-        except BadSchema as error:
-            name = title(tool.server, tool.tool)
-            faults.append(Sentence("{tool}: {why}.", tool=name, why=error))
+        except BadTool as error:
+            faults.append(Sentence("{tool}: {why}.", tool=_title(tool), why=error))
     return made, faults
 
 
-def _tool(source: SessionTools, tool: OutsideTool, untrusted: Untrusted) -> Tool:
-    """Raises BadSchema."""
+def _tool(source: ToolServers, tool: OutsideTool, untrusted: Untrusted) -> Tool:
+    """Raises BadTool."""
     told = clean(tool.description)
-    if any(signs(text, 1) for text in (told, *schemas.texts(tool.schema))):
-        raise BadSchema(SPEAKS)
+    inside = list(texts(tool.schema))
+    if any(signs(text, 1) for text in (told, *inside)):
+        raise BadTool(SPEAKS)
+    if any(untrusted.inert(text) != text for text in inside):
+        raise BadTool(HAS_OURS)
     server = untrusted.inert(visible_line(tool.server)[:LONGEST_NAME])
     quoted = untrusted.quoted(untrusted.inert(cut(told, LONGEST_DESCRIPTION)))
 
@@ -150,14 +77,51 @@ def _tool(source: SessionTools, tool: OutsideTool, untrusted: Untrusted) -> Tool
 
     return Tool(
         tool.name,
-        title(tool.server, tool.tool),
+        _title(tool),
         f"{DESCRIPTION.format(server=server)}\n{quoted}",
         dict,
         effect="changes",
         work=work,
         action="outside",
-        whole_schema=schemas.for_model(tool.schema, untrusted.inert),
+        whole_schema=tool.schema,
     )
+
+
+def _title(tool: OutsideTool) -> Sentence:
+    text = visible_line(f"{tool.tool} ({tool.server})")
+    return as_it_is(text if len(text) <= LONGEST_TITLE else text[: LONGEST_TITLE - 1] + "…")
+
+
+class NotCalled(ValueError):
+    """Nothing was sent, and why."""
+
+    def __init__(self, why: Sentence) -> None:
+        super().__init__(str(why))
+        self.why = why
+
+
+def words_of(server: str, tool: str, arguments: dict[str, Any]) -> str:
+    """The text of a call that a person reads before they decide: nothing cut, nothing hidden.
+    Raises NotCalled if a person could not review it."""
+    try:
+        plain = json.dumps(arguments, indent=2, ensure_ascii=False, allow_nan=False)
+    except (ValueError, RecursionError):
+        raise NotCalled(Sentence("The arguments are no plain JSON.")) from None
+    if len(plain) > LONGEST:
+        words = "The arguments have {count:,} characters; {limit:,} are allowed."
+        raise NotCalled(Sentence(words, count=len(plain), limit=LONGEST))
+    # The same JSON with escapes for characters that cannot be seen.
+    seen = "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in plain)
+    return f"Server: {visible_line(server)}\nTool: {visible_line(tool)}\nArguments: {seen}"
+
+
+def outputs_of(answer: OutsideAnswer, scrub: Callable[[str], str]) -> list[Output]:
+    """The answer within the limits of a result, and without keys."""
+    text, images = cut(clean(scrub(cut(answer.text, READ))), MOST), answer.images
+    if len(images) > IMAGES_A_RESULT:
+        text += f"\n[{len(images) - IMAGES_A_RESULT} more images not shown]"
+    shown: Output = {"output_type": "display_data", "data": {"text/plain": text}, "metadata": {}}
+    return [*images[:IMAGES_A_RESULT], *([shown] if text else [])]
 
 
 class _Call:
@@ -166,22 +130,22 @@ class _Call:
         calls: Calls,
         call: ToolUse,
         given: dict[str, Any],
-        source: SessionTools,
+        source: ToolServers,
         tool: OutsideTool,
     ) -> None:
-        self._turn: Turn = calls.turn
+        self._turn = calls.turn
         self._calls = calls
         self._call = call
         self._given = given
         self._source = source
         self._tool = tool
-        self._title = title(tool.server, tool.tool)
+        self._title = _title(tool)
 
     async def run(self) -> None:
         if self._calls.is_refused(self._call):
             return
         try:
-            words = call(self._tool.server, self._tool.tool, self._given)
+            words = words_of(self._tool.server, self._tool.tool, self._given)
             if self._turn.untrusted.known(words) != words:
                 raise NotCalled(HAS_KEY)
             await self._ask_and_call(words)
@@ -209,8 +173,7 @@ class _Call:
         self._end("interrupted", CUT_OFF)
         answer = await self._source.call(self._tool, self._given)
         scrub = turn.untrusted.scrub
-        fit = await asyncio.to_thread(lambda: tuple(bounded(answer.outputs, scrub)))
-        seen = await turn.results.see(fit)
+        seen = await turn.results.see(await asyncio.to_thread(outputs_of, answer, scrub))
         self._calls.results[self._call.id] = turn.results.make(
             self._call,
             "error" if answer.is_error else "ok",

@@ -621,15 +621,11 @@ export class FakeApi implements IApi {
   /** Wishes for tool servers, by id. */
   wishes: [string, IToolServerWish][] = [];
 
-  async toolServers(_?: string): Promise<IToolServers> {
+  async toolServers(): Promise<IToolServers> {
     return this.servers;
   }
 
-  async toolServer(
-    _: string,
-    id: string,
-    wish: IToolServerWish
-  ): Promise<IToolServers> {
+  async toolServer(id: string, wish: IToolServerWish): Promise<IToolServers> {
     this.wishes.push([id, wish]);
     return this.servers;
   }

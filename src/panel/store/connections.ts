@@ -58,19 +58,15 @@ export class Connections {
     });
   }
 
-  /** The MCP servers of a notebook. Rejects with a message for people. */
-  toolServers(notebook: string): Promise<IToolServers> {
-    return this._api.toolServers(notebook);
+  /** The MCP servers. Rejects with a message for people. */
+  toolServers(): Promise<IToolServers> {
+    return this._api.toolServers();
   }
 
-  /** Approve a server, turn it off, or pick its tools. Rejects with a message for people. */
-  async toolServer(
-    notebook: string,
-    id: string,
-    wish: IToolServerWish
-  ): Promise<IToolServers> {
+  /** Approve a server, or turn it off. Rejects with a message for people. */
+  async toolServer(id: string, wish: IToolServerWish): Promise<IToolServers> {
     this._needsPerson();
-    return this._api.toolServer(notebook, id, wish);
+    return this._api.toolServer(id, wish);
   }
 
   /** Rejects with a message for people if the server refuses the key or the address. */

@@ -8,9 +8,8 @@ import {
 } from '@testing-library/react';
 import React from 'react';
 import { ToolServers } from '../../../panel/components/connections/ToolServers';
-import { Connections } from '../../../panel/components/connections/Connections';
 import { PanelContext } from '../../../panel/components/elements/context';
-import type { IToolServer, IToolServers } from '../../../protocol/api';
+import type { IToolServer } from '../../../protocol/api';
 import { makeStore, settled, surroundings } from '../panel-fakes';
 
 afterEach(cleanup);
@@ -18,7 +17,7 @@ afterEach(cleanup);
 const SERVER: IToolServer = {
   id: 'a'.repeat(64),
   name: '<b>time',
-  place: '.codeinterp/mcp.json',
+  place: 'person',
   state: 'asks',
   lines: ['Command: uvx', 'Argument 1: mcp-server-time'],
   why: '',
@@ -27,11 +26,11 @@ const SERVER: IToolServer = {
 
 async function shown(...servers: IToolServer[]) {
   const made = makeStore();
-  made.api.servers = { servers, faults: ['x/mcp.json: not JSON.'] };
+  made.api.servers = { servers, faults: ['mcp-servers.json: not JSON.'] };
   await act(async () => {
     render(
       <PanelContext.Provider value={surroundings(made.store)}>
-        <ToolServers notebook="sales.ipynb" />
+        <ToolServers />
       </PanelContext.Provider>
     );
     await settled();
@@ -65,7 +64,7 @@ it('ignores a press right after the button came', async () => {
     made.api.servers = { servers: [running], faults: [] };
     render(
       <PanelContext.Provider value={surroundings(made.store)}>
-        <ToolServers notebook="sales.ipynb" />
+        <ToolServers />
       </PanelContext.Provider>
     );
     await act(() => jest.advanceTimersByTimeAsync(5_000));
@@ -95,30 +94,12 @@ it('says why the list cannot be shown', async () => {
   await act(async () => {
     render(
       <PanelContext.Provider value={surroundings(made.store)}>
-        <ToolServers notebook="sales.ipynb" />
+        <ToolServers />
       </PanelContext.Provider>
     );
     await settled();
   });
   screen.getByText('The list of approved servers cannot be read.');
-});
-
-it('follows the notebook in front', async () => {
-  const made = makeStore();
-  made.api.toolServers = async (notebook = ''): Promise<IToolServers> => ({
-    servers: [{ ...SERVER, name: notebook }],
-    faults: []
-  });
-  const state = made.store.state;
-  const shows = (notebook: string) => (
-    <PanelContext.Provider value={surroundings(made.store)}>
-      <Connections state={{ ...state.now, notebook }} />
-    </PanelContext.Provider>
-  );
-  const { rerender } = render(shows('one.ipynb'));
-  await screen.findByRole('button', { name: 'Approve and start: one.ipynb' });
-  rerender(shows('two.ipynb'));
-  await screen.findByRole('button', { name: 'Approve and start: two.ipynb' });
 });
 
 it('shows the whole entry before it is approved', async () => {
@@ -127,30 +108,29 @@ it('shows the whole entry before it is approved', async () => {
   expect(group.textContent).toContain('Nothing has started.');
   expect(group.textContent).toContain('Argument 1: mcp-server-time');
   expect(group.textContent).toContain('<b>time');
-  expect(group.textContent).toContain('x/mcp.json: not JSON.');
+  expect(group.textContent).toContain('mcp-servers.json: not JSON.');
   screen.getByRole('button', { name: 'Approve and start: <b>time' });
 });
 
-it('turns a server off and picks tools', async () => {
+it('turns a server off, and says which tools are left out', async () => {
   const tools = [
     { name: 'now', description: '', why: '' },
-    { name: 'zone', description: '', why: 'not picked' }
+    { name: 'zone', description: '', why: 'no room' }
   ];
   const { api } = await shown({ ...SERVER, state: 'running', tools });
   screen.getByText('New conversations get 1 of 2 tools');
-  await press(screen.getByRole('checkbox', { name: 'zone' }));
+  expect(screen.getByText('no room').closest('li')?.textContent).toBe(
+    'zone no room'
+  );
   await press(screen.getByRole('button', { name: 'Turn off: <b>time' }));
-  expect(api.wishes).toEqual([
-    [SERVER.id, { action: 'pick', tools: ['now', 'zone'] }],
-    [SERVER.id, { action: 'off' }]
-  ]);
+  expect(api.wishes).toEqual([[SERVER.id, { action: 'off' }]]);
 });
 
 it('shows nothing where there are no servers', async () => {
   const made = makeStore();
   render(
     <PanelContext.Provider value={surroundings(made.store)}>
-      <ToolServers notebook="" />
+      <ToolServers />
     </PanelContext.Provider>
   );
   await act(settled);

@@ -15,7 +15,7 @@ const ToolServers = lazy(
 
 /** The connected providers, and forms to connect more. */
 export function Connections({ state }: { state: IPanelState }): JSX.Element {
-  const { connections, notebook, status, wanted } = state;
+  const { connections, status, wanted } = state;
   const { store, trans } = usePanel();
   const [adding, setAdding] = React.useState(false);
   const frame = React.useRef<HTMLElement>(null);
@@ -71,7 +71,7 @@ export function Connections({ state }: { state: IPanelState }): JSX.Element {
       {mine && adding && status?.looks_around && (
         <LocalServers onDone={close} />
       )}
-      <ToolServers key={notebook} notebook={notebook} />
+      <ToolServers />
       <OutsideAgents />
     </section>
   );

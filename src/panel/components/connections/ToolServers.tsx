@@ -25,9 +25,7 @@ const NONE: IToolServers = { servers: [], faults: [] };
 
 type Wish = (id: string, wish: IToolServerWish) => Promise<void>;
 
-/** The tool servers of one notebook; another notebook needs another `key`. */
-export function ToolServers(props: { notebook: string }): JSX.Element | null {
-  const { notebook } = props;
+export function ToolServers(): JSX.Element | null {
   const { store, trans } = usePanel();
   const [{ faults, servers }, setFound] = React.useState(NONE);
   const [failure, setFailure] = React.useState('');
@@ -44,13 +42,13 @@ export function ToolServers(props: { notebook: string }): JSX.Element | null {
     [store]
   );
   const load = React.useCallback(
-    () => attempt(() => store.connections.toolServers(notebook)),
-    [attempt, notebook, store]
+    () => attempt(() => store.connections.toolServers()),
+    [attempt, store]
   );
   React.useEffect(() => void load(), [load]);
   const wish: Wish = async (id, what) => {
     setFailure('');
-    const send = () => store.connections.toolServer(notebook, id, what);
+    const send = () => store.connections.toolServer(id, what);
     if (!(await attempt(send))) {
       await load();
     }
@@ -123,9 +121,7 @@ function Row(props: { server: IToolServer; wish: Wish }): JSX.Element {
           <Entry lines={server.lines} />
         </details>
       )}
-      {server.tools.length > 0 && (
-        <Tools server={server} busy={busy} work={work} />
-      )}
+      {server.tools.length > 0 && <Tools server={server} />}
       <div className="jp-codeinterp-Connections-line">
         {starts && (
           <SureButton
@@ -174,40 +170,21 @@ function Entry({ lines }: { lines: readonly string[] }): JSX.Element {
   );
 }
 
-/** The server's tools, each with a checkbox: whether new conversations get it. */
-function Tools(props: {
-  server: IToolServer;
-  busy: boolean;
-  work: (wish: IToolServerWish) => Promise<void>;
-}): JSX.Element {
-  const { server, busy, work } = props;
+function Tools({ server }: { server: IToolServer }): JSX.Element {
   const { trans } = usePanel();
-  const offered = server.tools.filter(tool => !tool.why);
-  const pick = (name: string, on: boolean) => {
-    const names = offered.map(tool => tool.name).filter(one => one !== name);
-    void work({ action: 'pick', tools: on ? [...names, name] : names });
-  };
   return (
     <details>
       <summary>
         {trans.__(
           'New conversations get %1 of %2 tools',
-          offered.length,
+          server.tools.filter(tool => !tool.why).length,
           server.tools.length
         )}
       </summary>
       <ul>
         {server.tools.map((tool, key) => (
-          <li key={key}>
-            <label title={tool.description}>
-              <input
-                type="checkbox"
-                checked={!tool.why}
-                disabled={busy}
-                onChange={event => pick(tool.name, event.target.checked)}
-              />{' '}
-              {tool.name}
-            </label>{' '}
+          <li key={key} title={tool.description}>
+            {tool.name}{' '}
             <span className="jp-codeinterp-Connect-hint">{tool.why}</span>
           </li>
         ))}
@@ -217,14 +194,9 @@ function Tools(props: {
 }
 
 function placeOf(server: IToolServer, trans: TranslationBundle): string {
-  switch (server.place) {
-    case 'admin':
-      return trans.__('from the admin');
-    case 'person':
-      return trans.__('from your settings');
-    default:
-      return server.place;
-  }
+  return server.place === 'admin'
+    ? trans.__('from the admin')
+    : trans.__('from your file');
 }
 
 function stateOf(server: IToolServer, trans: TranslationBundle): string {
