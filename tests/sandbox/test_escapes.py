@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import venv
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ from jupyter_codeinterp.sandbox.shared import bpf, folders, seccomp
 from scripts.escapes.attempt import Attempt, Control
 from scripts.escapes.attempts import AREAS
 from scripts.escapes.running import Result, results
+from tests.kernels import kernel_manager, run, running_kernel
 from tests.sandbox.here import runs_here
 
 
@@ -71,6 +75,7 @@ def test_folders_that_lead_to_a_repository_cannot_be_renamed(tmp_path: Path) -> 
         *(".ipynb_checkpoints", ".codeinterp", "AGENTS.md", ".vscode", ".idea", ".env", ".envrc"),
         *(".jupyter", ".jupyter_ystore.db", "jupyter_config.json", "jupyter_server_config.py"),
         *("kernel.json", "sitecustomize.py", "usercustomize.py", ".GIT", "Agents.md"),
+        *("pyvenv.cfg", "conda-meta"),
     ],
 )
 def test_a_name_that_other_programs_run_is_read_only_and_never_kept(
@@ -81,6 +86,44 @@ def test_a_name_that_other_programs_run_is_read_only_and_never_kept(
     entry = Entry("file", "", 0, 0o600, (0, 0, 0, 0))
     for path in (name, f"a/{name}", f"{name}/a"):
         assert refusal(path, entry) == NAMED
+
+
+@pytest.mark.parametrize("name", folders.ENVIRONMENTS)
+def test_an_environment_beside_the_notebook_is_read_only(tmp_path: Path, name: str) -> None:
+    for path in (f"a/env/{name}", "a/env/lib/x.pth", "a/data.csv", "lib/b.csv", "bin/c"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch()
+    env = tmp_path / "a" / "env"
+    found = folders.folders_of(str(tmp_path), [], [])
+    assert (found.protected, found.fixed) == ((env,), (tmp_path / "a",))
+    # The notebook may be in the environment's own folder. Code writes there, but not in its parts.
+    assert set(folders.protected(env)) == {env / name, env / "lib"}
+
+
+async def test_python_runs_the_path_files_of_an_environment_and_none_of_the_notebooks_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So environments are protected, and other files of that name, such as weights, are not."""
+    mark = tmp_path / "ran"
+    text = f"import pathlib; pathlib.Path({str(mark)!r}).touch()\n"
+    (tmp_path / "x.pth").write_text(text)
+    monkeypatch.chdir(tmp_path)
+
+    def runs(python: str) -> bool:
+        subprocess.run([python, "-c", ""], check=True)
+        return mark.exists()
+
+    assert not runs(sys.executable)
+    async with kernel_manager() as kernels, running_kernel(kernels) as (_, made, _):
+        _, done = await run(made, "import os\nassert os.path.exists('x.pth')")
+        assert done.status == "ok" and not mark.exists()
+    venv.create(tmp_path / ".venv", symlinks=True)
+    inside = str(tmp_path / ".venv" / "bin" / "python")
+    assert not runs(inside)
+    (site,) = (tmp_path / ".venv" / "lib").glob("python*/site-packages")
+    (site / "x.pth").write_text(text)
+    assert runs(inside)
+    assert folders.protected(tmp_path) == [tmp_path / ".venv"]
 
 
 @pytest.mark.parametrize("machine", bpf.ARCHITECTURES)

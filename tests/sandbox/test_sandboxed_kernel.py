@@ -23,6 +23,7 @@ from jupyter_codeinterp.sandbox.shared import bpf, folders, place, seccomp
 from jupyter_codeinterp.sandbox.shared.limits import KernelLimits, why_ended
 from tests.sandbox.here import runs_here
 
+SITE = ".venv/lib/python3/site-packages"
 REFUSED = {
     "a file of the home folder": "open(os.path.expanduser('~/secret')).read()",
     "the passwords of the system": "open('/etc/shadow').read()",
@@ -33,6 +34,10 @@ REFUSED = {
     "a hook of git": "open('.git/hooks/pre-commit', 'w')",
     "a hook of a repository further down": "open('deep/er/.git/config', 'w')",
     "git's folder by another name": "os.rename('.git', 'other')",
+    "a path file of an environment": f"open('{SITE}/new.pth', 'w')",
+    "the start of an environment's Python": f"open('{SITE}/sitecustomize.py', 'w')",
+    "an environment by another name": "os.rename('.venv', 'other')",
+    "a folder that leads to an environment": "os.rename('with', 'another')",
     "another host": "socket.create_connection(('192.0.2.1', 80), 2)",
     "a server on this machine": "socket.create_connection(('127.0.0.1', PORT), 2)",
     "a packet socket": "socket.socket(socket.AF_PACKET, socket.SOCK_RAW)",
@@ -57,6 +62,9 @@ def notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = home / "work"
     (folder / ".git" / "hooks").mkdir(parents=True)
     (folder / "deep" / "er" / ".git").mkdir(parents=True)
+    (folder / SITE).mkdir(parents=True)
+    (folder / ".venv" / "pyvenv.cfg").touch()
+    (folder / "with" / "env" / "conda-meta").mkdir(parents=True)
     (home / "secret").write_text("secret")
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("A_SECRET", "secret")
@@ -197,7 +205,7 @@ def test_a_folder_that_holds_the_home_folder_is_refused(notebook: Path) -> None:
 
 
 def test_a_search_that_cannot_end_refuses(notebook: Path) -> None:
-    assert len(folders.protected(notebook)) == 2
+    assert len(folders.protected(notebook)) == 4
     with pytest.raises(folders.FolderError, match="more than 2 files"):
         folders.protected(notebook, 2)
 

@@ -19,8 +19,14 @@ PROTECTED = (
     ".git", ".gitattributes", ".gitmodules", ".github", ".gitlab-ci.yml", ".hg",
     ".ipynb_checkpoints", ".codeinterp", "AGENTS.md", ".vscode", ".idea", ".env", ".envrc",
     ".jupyter", ".jupyter_ystore.db", "kernel.json", "sitecustomize.py", "usercustomize.py",
+    "pyvenv.cfg", "conda-meta",
 )  # fmt: skip
 """Read-only in a sandbox if they exist, and never copied out of an overlay."""
+ENVIRONMENTS = ("pyvenv.cfg", "conda-meta")
+"""Names that make their folder a Python environment, which is read-only as a whole: its own Python
+runs each ``site-packages/*.pth``, ``site-packages/sitecustomize.py`` and all in ``bin``."""
+PARTS = ("bin", "lib", "Scripts", "Lib")
+"""Folders of an environment that is the notebook's folder itself, in which code may write."""
 _FOLDED = frozenset(name.casefold() for name in PROTECTED)
 _SETTINGS = re.compile(r"jupyter_(?:\w+_)?config\.(?:py|json)")
 COPY = ".~"
@@ -44,7 +50,7 @@ class FolderError(Exception):
 
 class Folders(NamedTuple):
     """``hidden``: empty and read-only in the sandbox. ``fixed``: writable, not renamable, because
-    they lead to a repository that could be replaced."""
+    they lead to a repository or an environment that could be replaced."""
 
     notebook: Path
     readable: tuple[Path, ...]
@@ -95,12 +101,18 @@ def protected(notebook: Path, entries: int = ENTRIES) -> list[Path]:
     found: list[Path] = []
     waiting, seen = [notebook], 0
     while waiting:
+        folder = waiting.pop()
+        if is_environment(folder) and folder != notebook:
+            found.append(folder)
+            continue
+        parts = PARTS if is_environment(folder) else ()
         try:
-            with os.scandir(waiting.pop()) as listed:
+            with os.scandir(folder) as listed:
                 for entry in listed:
                     seen += 1
                     is_copy = entry.name.startswith(COPY)
-                    if is_protected(entry.name) and not (is_copy or entry.is_symlink()):
+                    fixed = entry.name in parts or (is_protected(entry.name) and not is_copy)
+                    if fixed and not entry.is_symlink():
                         found.append(Path(entry.path))
                     elif entry.is_dir(follow_symlinks=False):
                         waiting.append(Path(entry.path))
@@ -116,10 +128,16 @@ def protected(notebook: Path, entries: int = ENTRIES) -> list[Path]:
     return found
 
 
+def is_environment(folder: Path) -> bool:
+    """Whether a Python environment is in this folder."""
+    return any(os.path.lexists(folder / name) for name in ENVIRONMENTS)
+
+
 def _fixed(notebook: Path, found: list[Path], readable: list[Path]) -> dict[Path, None]:
-    """The folders between the notebook's and a repository, without read-only ones."""
-    repositories = (path for path in found if path.name in REPOSITORIES)
-    between = (one for path in repositories for one in path.parents if notebook in one.parents)
+    """The folders between the notebook's and a repository or an environment, without read-only
+    ones."""
+    led_to = (path for path in found if path.name in REPOSITORIES or is_environment(path))
+    between = (one for path in led_to for one in path.parents if notebook in one.parents)
     return dict.fromkeys(
         one for one in between if not any(_contains(path, one) for path in readable)
     )
