@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from jupyter_codeinterp.base.sentences import Sentence
-from jupyter_codeinterp.cli.arguments import parser
+from jupyter_codeinterp.cli.arguments import parse, parser
 from jupyter_codeinterp.cli.commands.turn import exit_code
 from jupyter_codeinterp.cli.terminal.drawing import Screen
 from jupyter_codeinterp.cli.terminal.fronts import covers, more
@@ -302,7 +302,10 @@ def kernel(cli: Cli, name: str, *argv: str) -> None:
 def test_a_mode_that_an_admin_does_not_allow(cli: Cli) -> None:
     cli.configure(highest_mode="review")
     ran = cli.run("run", "a.ipynb", "#three_cells", "--yes")
-    assert ran.code == 2 and "c.CodeInterp.highest_mode" in ran.err
+    words = "Auto is not allowed here: Review is the limit (c.CodeInterp.highest_mode)."
+    assert ran.code == 2 and f"{words} Leave out --yes." in ran.err
+    cli.configure(highest_mode="plan")
+    assert "Add --plan." in cli.run("run", "a.ipynb", "#three_cells", "--yes").err
     assert cli.sources() == ["import math"]
 
 
@@ -620,6 +623,29 @@ def test_the_widest_yes_holds() -> None:
                         ("--yes=all -y", "all")):  # fmt: skip
         for command in (["run", "a.ipynb", "Go"], ["chat", "a.ipynb"]):
             assert parser().parse_args([*command, *given.split()]).yes == held
+
+
+@pytest.mark.parametrize(
+    ("words", "prompt"),
+    [
+        ("run a.ipynb Go --continue", "Go"),
+        ("run a.ipynb --continue Go", "Go"),
+        ("run --yes a.ipynb --model m Go", "Go"),
+        ("run a.ipynb --yes -", "-"),
+        ("run a.ipynb --continue", None),
+    ],
+)
+def test_the_prompt_may_stand_after_options(words: str, prompt: str | None) -> None:
+    assert parse(words.split()).prompt == prompt
+
+
+@pytest.mark.parametrize(
+    "words", ["run a.ipynb Go --yes more", "run a.ipynb --bogus Go", "chat a.ipynb --plan Go"]
+)
+def test_other_words_are_refused(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse(words.split())
+    assert "unrecognized arguments" in capsys.readouterr().err
 
 
 def test_a_card_names_the_cell_and_its_picture_and_shows_a_table() -> None:

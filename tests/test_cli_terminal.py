@@ -60,11 +60,20 @@ def test_no_runs_nothing(cli: Cli) -> None:
         child.expect(ASKED)
         for no_word in ("maybe", "yes but only the first"):
             child.sendline(no_word)
+            child.expect("Nothing was decided. Answer with one letter; only n takes a reason.")
             child.expect(ASKED)
         child.sendline("n use a name of mine")
         ended(child)
         assert "They say: use a name of mine" in child.before
     assert not (cli.folder / "ran.txt").exists()
+
+
+def test_what_follows_a_stop_at_the_question_begins_a_line(cli: Cli) -> None:
+    with cli.terminal("run", "a.ipynb", code("1")) as child:
+        child.expect(ASKED)
+        child.sendintr()
+        ended(child)
+        assert re.match(r"(\^C)?\r\n", _OURS.sub("", child.before))
 
 
 def test_what_was_typed_before_the_question_is_no_answer(cli: Cli) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from .._version import __version__
@@ -51,6 +51,19 @@ jupyter codeinterp sessions lists the ids.
 _SETTING = re.compile(r"\{(model|max_steps|turn_timeout|cell_timeout)\}")
 YES = {"--yes": "run", "-y": "run", "--yes=edits": "edits", "--yes=all": "all"}
 """The narrowest first. What each covers: ``terminal/fronts.py``."""
+
+
+def parse(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Options from words. PROMPT may stand anywhere after NOTEBOOK."""
+    whole = parser()
+    options, others = whole.parse_known_args(argv)
+    takes = options.command == "run" and options.prompt is None
+    # Before Python 3.12, argparse takes no optional positional argument after an option.
+    if takes and others and (others[0] == "-" or not others[0].startswith("-")):
+        options.prompt = others.pop(0)
+    if others:
+        whole.error(f"unrecognized arguments: {' '.join(others)}")
+    return options
 
 
 def parser() -> argparse.ArgumentParser:

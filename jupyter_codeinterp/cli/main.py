@@ -58,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     stopping = Stopping()
     stopping.listen()
     try:
-        options = arguments.parser().parse_args(argv)
+        options = arguments.parse(argv)
         _log(options.verbose)
         _say_that_it_starts(options)
         code = _command(options)(options, stopping)

@@ -86,6 +86,7 @@ async def test_after_a_failure_the_second_call_is_not_started(bench: Benches, ro
     await b.turn()
     assert await room.ran() == ["1 / 0", "1"]
     assert b.results[1].startswith("status=not_started\nAn earlier call of the same reply")
+    assert b.of(e.ToolDone)[1].summary == "Not started: an earlier call did not succeed."
     assert b.document.sources() == ["x = 20", "1"]
 
 

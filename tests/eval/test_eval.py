@@ -86,6 +86,7 @@ def test_a_folder_of_ones_own_by_the_api(cli: Cli) -> None:
     assert told["change"]["solved"] and told["edit"]["requests"] == 3
     assert "@a[1]" in told["talk"]["answers"][0] and told["talk"]["output_tokens"] > 0
     assert told["code"]["cost"] == {"dollars": None, "local": False}, "its prices are not known"
+    assert "<td>unknown</td>" in (cli.folder / "out" / "index.html").read_text()
     lines = [json.loads(line) for line in ran.out.splitlines()]
     assert sorted((one["task"], one["run"]) for one in lines) == [
         (name, run) for name in ("change", "code", "edit", "talk") for run in (1, 2)

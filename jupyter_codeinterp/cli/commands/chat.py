@@ -21,7 +21,7 @@ from ..local.problems import DONE, Problem
 from ..terminal.fronts import ASKED, UNASKED
 from ..terminal.people import Person
 from ..terminal.stopping import Stopping
-from .run import OpenedNotebook, front_for, mode_of, need_terminal, opened
+from .run import OpenedNotebook, front_for, mode_of, need_terminal, not_allowed, opened
 from .turn import to_the_end
 
 HELP = {
@@ -126,7 +126,7 @@ class _Chat:
         if mode is None:
             self._front.note(f"/mode takes one of {', '.join(MODES)}.")
         elif not within(mode, self._here.highest):
-            self._front.note(f"The {mode} mode is not allowed here (c.CodeInterp.highest_mode).")
+            self._front.note(not_allowed(mode, self._here.highest))
         else:
             self._mode = mode
             self._front.yes = self._yes if MODES[mode].unasked else ""

@@ -42,6 +42,8 @@ PLAN: Mode = min(MODES, key=lambda mode: MODES[mode].rank)
 
 
 GO_ON = "Go on."
+WITHIN = {"plan": " Add --plan.", "review": " Leave out --yes."}
+"""What to do if the highest mode is below the asked one."""
 TO_GO_ON = "To go on: jupyter codeinterp run {notebook} --continue"
 
 
@@ -109,7 +111,7 @@ async def opened(
         return
     config = config_files.load()
     settings = config_files.settings(config)
-    apply_limits(settings, mode, options.max_steps)
+    apply_limits(settings, mode, options.max_steps, WITHIN.get(settings.highest_mode, ""))
     output = options.output
     source = place_of(options.notebook)
     place = place_of(output) if output else source
@@ -225,16 +227,23 @@ def need_terminal(json: bool, instead: str) -> None:
         raise Problem(f"No terminal to ask in. Add {instead}.", USAGE)
 
 
-def apply_limits(settings: CodeInterpSettings, mode: Mode, max_steps: int | None) -> None:
-    """Apply ``max_steps``. Raises Problem beyond the admin's limits."""
+def apply_limits(
+    settings: CodeInterpSettings, mode: Mode, max_steps: int | None, way_out: str = ""
+) -> None:
+    """Apply ``max_steps``. Raises Problem beyond the admin's limits, with ``way_out`` if that is
+    the mode."""
     if not within(mode, settings.highest_mode):
-        words = f"The {mode} mode is not allowed here (c.CodeInterp.highest_mode)."
-        raise Problem(words, USAGE)
+        raise Problem(f"{not_allowed(mode, settings.highest_mode)}{way_out}", USAGE)
     if max_steps is not None:
         if max_steps > settings.max_steps:
             most = f"c.CodeInterp.max_steps = {settings.max_steps}"
             raise Problem(f"--max-steps {max_steps} exceeds the limit ({most}).", USAGE)
         settings.max_steps = max_steps
+
+
+def not_allowed(mode: Mode, highest: Mode) -> str:
+    name, most = MODES[mode].label, MODES[highest].label
+    return f"{name} is not allowed here: {most} is the limit (c.CodeInterp.highest_mode)."
 
 
 def front_for(here: OpenedNotebook, options: argparse.Namespace, stopping: Stopping) -> Front:

@@ -81,6 +81,7 @@ KEYS = {
     **dict.fromkeys(("e", "edit"), "edit"),
 }
 ALL = {"a": "all", "all": "all"}
+ONE_LETTER = "Nothing was decided. Answer with one letter; only n takes a reason."
 
 
 def question_for(draft: Draft) -> str:
@@ -133,6 +134,8 @@ class Person:
         self.yes = yes
         self._notebook = notebook
         self._live: Live | None = None
+        self._is_asking = False
+        """Whether a question waits for an answer."""
         self._streamed = ""
         self._titles: dict[str, str] = {}
         """Titles of tool calls."""
@@ -225,6 +228,9 @@ class Person:
 
     def print(self, what: RenderableType) -> None:
         self.pause()
+        if self._is_asking:  # The cursor is behind the question.
+            self._is_asking = False
+            self._console.print("")
         self._console.print(Inert(what), highlight=False, markup=False, soft_wrap=False)
 
     def note(self, words: str) -> None:
@@ -383,9 +389,11 @@ class Person:
             source = self._edits.get(draft.draft_id, draft.source)
             key, _, rest = (await self._ask(question_for(draft))).partition(" ")
             word = keys.get(key.lower())
-            if rest and word != "reject":
-                continue
-            if word == "edit" and draft.editable:
+            if word == "edit" and not draft.editable:
+                word = None
+            if word is None or (rest and word != "reject"):
+                self._line("·", "dim", ONE_LETTER)
+            elif word == "edit":
                 await self._edit(draft, source)
             elif word in ("run", "all"):
                 return Verdict("run", source, run_all=word == "all")
@@ -419,4 +427,8 @@ class Person:
 
     async def _ask(self, prompt: str) -> str:
         self.pause()
-        return await asking.ask(prompt)
+        self._is_asking = True
+        try:
+            return await asking.ask(prompt)
+        finally:
+            self._is_asking = False

@@ -36,8 +36,9 @@ def _sums(attempts: Sequence[Attempt]) -> list[str]:
     sums = (sum(getattr(one, name) for one in attempts) for name in FIGURES)
     costs = [one.cost or Cost() for one in attempts]
     known = [cost.dollars or 0.0 for cost in costs if cost.local or cost.dollars is not None]
-    total = str(Cost(sum(known) if len(known) == len(costs) else None, all(c.local for c in costs)))
-    return [f"{solved} of {len(attempts)}", *(f"{one:,.0f}" for one in sums), total]
+    total = Cost(sum(known) if len(known) == len(costs) else None, all(c.local for c in costs))
+    words = str(total).removeprefix("cost ")
+    return [f"{solved} of {len(attempts)}", *(f"{one:,.0f}" for one in sums), words]
 
 
 def table(attempts: Sequence[Attempt]) -> str:

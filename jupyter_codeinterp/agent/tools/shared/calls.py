@@ -52,6 +52,7 @@ AFTER_A_FAILURE = Sentence(
     "that result first."
 )
 ALSO_AFTER_A_FAILURE = Sentence("Not started either.")
+NOT_AFTER = Sentence("Not started: an earlier call did not succeed.")
 CUT_OFF = Sentence("The turn ended while this was done. It may have had effects.")
 DIFFERS = Sentence("The decision was about something else. Decide again.")
 SHOWN_AFTER = 0.05
@@ -188,13 +189,14 @@ class Calls:
                 raise ValueError(f"The input of this call is not valid JSON: {invalid}")
             arguments, notes = self.registry.parse(call.name, call.input)
             self.note(call, *notes)
-            if self._refusal and self.registry.changes(call.name):
-                words, self._refusal = self._refusal, ALSO_AFTER_A_FAILURE
-                raise ValueError(words)
         except ValueError as error:
             self.not_started(call, str(error))
         else:
-            await self.registry.work(self.tool(call))(self, call, arguments)
+            if self._refusal and self.registry.changes(call.name):
+                words, self._refusal = self._refusal, ALSO_AFTER_A_FAILURE
+                self.not_started(call, words, NOT_AFTER)
+            else:
+                await self.registry.work(self.tool(call))(self, call, arguments)
         self.ended(call)
 
     def _may_go_on(self, call: ToolUse) -> bool:
@@ -228,12 +230,15 @@ class Calls:
         """Add notes to the call's result on how its input was read."""
         self._notes.setdefault(call.id, []).extend(filter(None, notes))
 
-    def not_started(self, call: ToolUse, words: str) -> None:
+    def not_started(self, call: ToolUse, words: str, summary: str = "") -> None:
+        """``words`` are for the model, ``summary`` for the person."""
         job = self.jobs.get(call.id)
         title = job.title if job is not None else self.title(call)
         if job is not None:
             job.remove()
-        self.results[call.id] = self.turn.results.make(call, "not_started", words, title=title)
+        self.results[call.id] = self.turn.results.make(
+            call, "not_started", words, title=title, summary=summary
+        )
 
     def is_refused(self, call: ToolUse) -> bool:
         """Whether the mode forbids changes. The call then has its result."""
