@@ -554,6 +554,12 @@ describe('a card', () => {
     }
   );
 
+  it('says why it was not started', async () => {
+    const summary = 'Not started: an earlier call did not succeed.';
+    await panel(started, opened, done({ status: 'not_started', summary }));
+    screen.getByText(summary);
+  });
+
   it('of several cells says how many ran, failed and did not start', async () => {
     const summary = '3 cells: 1 ok, 1 failed, 1 not started.';
     const run = { name: 'run_cells', title: '', call_id: 'several' };

@@ -22,19 +22,16 @@ const Observations = lazy(
 );
 
 /**
- * Whether the summary is the only reason on the card: the server's stop, a refusal, or a notebook
- * that could not be made.
+ * Whether the summary is the only reason on the card: the server's stop, a refusal, a call that
+ * did not start, or the counts of several cells.
  */
 function tellsWhy(card: ICardItem): boolean {
   if (card.status === 'error') {
-    // Several cells: how many ran, failed and did not start.
     return card.tool === 'run_cells' && !card.cellId;
   }
   return card.status === 'interrupted'
     ? card.elapsed === 0
-    : card.status === 'not_started'
-      ? card.draft?.kind === 'notebook' || card.draft?.kind === 'tool'
-      : card.status === 'not_run' ||
+    : ['not_started', 'not_run'].includes(card.status ?? '') ||
         (card.status === 'rejected' && !card.draft?.nonce);
 }
 
