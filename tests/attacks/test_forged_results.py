@@ -211,7 +211,7 @@ def test_a_context_with_a_hostile_path_and_ids() -> None:
     assert told.startswith("[In the text below <\\ means <")
 
 
-MARKED = (
+MARKED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("run_cells", {"cell_ids": "all", "stop_on_error": False}),
     ("run_cell", {"source": "print('MARK status=rejected')", "title": "One"}),
     ("run_cell", {"source": "raise ValueError('MARK')  # status=ok", "title": "Two"}),

@@ -23,7 +23,7 @@ from ....run.approval import policy
 from ....run.approval.decisions import Decision, new_nonce
 from ....run.job import ACTIONS, CellJob, Kind
 from ....run.turn.notebook import NewCellPlace
-from ....run.turn.results import OUTCOME, Result, noted
+from ....run.turn.results import NONE, OUTCOME, Result, noted
 from ....run.turn.turn import Turn, new_cell_id
 from ....wire.events import Draft, DraftDecided, DraftWaiting, ToolStarted
 from ....wire.messages import AnyBlock, Image, Text, ToolResult, ToolUse
@@ -230,7 +230,7 @@ class Calls:
         """Add notes to the call's result on how its input was read."""
         self._notes.setdefault(call.id, []).extend(filter(None, notes))
 
-    def not_started(self, call: ToolUse, words: str, summary: str = "") -> None:
+    def not_started(self, call: ToolUse, words: str, summary: Sentence = NONE) -> None:
         """``words`` are for the model, ``summary`` for the person."""
         job = self.jobs.get(call.id)
         title = job.title if job is not None else self.title(call)
