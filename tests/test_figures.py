@@ -1,8 +1,9 @@
-"""The figures of an answer are looked up in outputs: what is linked, what is plain, what nothing
-has, and how much is read. The written answers are in ``tests/truth/answers``."""
+"""The figures of an answer are looked up in outputs: which of its links have them, what is plain,
+what nothing has, and how much is read. The written answers are in ``tests/truth/answers``."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +13,21 @@ from jupyter_codeinterp.features.figures import lookup, outputs
 from jupyter_codeinterp.features.figures.lookup import look_up
 from jupyter_codeinterp.features.figures.outputs import OutputCell, text_of
 from jupyter_codeinterp.wire.events import Figure, Origin
-from tests.truth.answers.rates import cases, measure
-from tests.truth.answers.states import FILES, answers, count, wrong
+from tests.truth.answers.states import FILES, accepted, answers, count, found
 
 
 def printed(text: str) -> dict[str, Any]:
     return {"output_type": "stream", "name": "stdout", "text": text}
 
 
+def linking(answer: str) -> str:
+    """The answer with “[7,412]” as a link to the cell c1."""
+    return re.sub(r"\[([^]]+)\](?!\()", r"[\1](#cell:c1)", answer)
+
+
 def figures(answer: str, *texts: str, question: str = "", said: str = "") -> dict[str, Figure]:
     cell = OutputCell("c1", tuple(map(printed, texts)))
-    return {one.text: one for one in look_up(answer, question, [cell], said)}
+    return {one.text: one for one in look_up(linking(answer), question, [cell], said)}
 
 
 def linked(answer: str, *texts: str, question: str = "") -> dict[str, str]:
@@ -42,28 +47,20 @@ def origin(answer: str, *texts: str) -> Origin:
     return found
 
 
-BEYOND = {
-    "budget, question numbers, said: 180",  # “in fact” is no word of the column `actual`.
-    "customer totals, mixed: 2,214.50",  # A name that no output has, and a clause after it.
-    "players2: 1,502",  # The same.
-    "m1 fraud: 0.97",  # “Regular” is the row `ok`, and the mean of the rows has 0.97.
-    "m2 json: 38",  # “38 jobs are queued”: the name comes two words after the number.
-    "n16: 70 %",  # “Validation accuracy” is `val_acc`.
-    "n18: 284",  # A matrix without labels has it, too.
-    "n27: 5,009",  # The month is a number alone.
-    "s1 velos_fr: 19,56",  # The rows are `oui` and `non`.
-    "s3 lr_sweep: 0.8425",  # The row is named by a number that is none of whole ones: `1e-02`.
-}
-"""Links against a label that the rules cannot see."""
-
-
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_states_in_written_answers(path: Path) -> None:
-    """At most two of a hundred are wrong, and no other link contradicts a label."""
+    """At most 3 of a hundred are in another state than a careful reader gives them, with those
+    whose cell has them in another row; no other link is wrong."""
     written = answers([path])
-    misses = [line for one in written for line in wrong(one)]
-    assert count(written) >= 800 and len(misses) <= 0.02 * count(written), misses
-    assert {line.split(" is ")[0] for line in misses if line.endswith("found l")} <= BEYOND
+    misses = [one for answer in written for one in found(answer) if one[1] != one[2]]
+    assert count(written) >= 780 and len(misses) <= 0.03 * count(written), misses
+    assert {state for _, state, got in misses if got == "l"} <= {"w"}
+
+
+def test_a_link_with_a_wrong_digit() -> None:
+    """By chance the cell may have that number, too."""
+    linked, every = accepted(answers())
+    assert every >= 2_000 and linked <= 0.02 * every
 
 
 TAIL = (
@@ -73,75 +70,78 @@ TAIL = (
 """A line after a table."""
 
 
-def test_the_rates_of_changed_digits() -> None:
-    assert len(cases()) >= 50
-    rates = measure()
-    assert rates.supported >= 130 and rates.planted >= 400
-    assert rates.found >= 0.98 * rates.supported, rates.misses
-    assert rates.accepted <= 0.001 * rates.planted, rates.misses
-
-
 @pytest.mark.parametrize("large", ["1e999", "2.5e-999", "-1e308", "1e-320", "9e200 million"])
 def test_numbers_that_fit_into_no_float(large: str) -> None:
     """They have no origin; the others are found."""
-    assert linked(f"It is {large}, and 7412 rows.", f"best {large}\n7412")["7412"] == "7412"
-    assert linked("It is 7412 of 1e999.", "7412", question="Is it 1e999?") == {"7412": "7412"}
+    answer = f"It is [{large}], and [7412] rows."
+    assert linked(answer, f"best {large}\n7412")["7412"] == "7412"
+    assert linked(answer, "7412", question="Is it 1e999?") == {"7412": "7412"}
 
 
 @pytest.mark.parametrize(
     ("answer", "output", "value"),
     [
-        ("It is 7412.", "7412", "7412"),
-        ("It is 7,412.", "7412", "7412"),
-        ("It is 7,412.", "7411.8", "7411.8"),
-        ("It is 37.5 %.", "0.3751", "0.3751"),
-        ("It is 37.5 percent.", "37.51 %", "37.51 %"),
-        ("It is 0.375.", "37.5%", "37.5%"),
-        ("It is 7.4 thousand.", "7412", "7412"),
-        ("It is 12.3M.", "12345678", "12345678"),
-        ("It is 12,300,000.", "12.3M", "12.3"),
-        ("It is 3.2bn.", "3,214 million", "3,214"),
-        ("It is 1.234.567,5.", "1234567.5", "1234567.5"),
-        ("Es sind 37,5 % von 7.412.", "7412 of 9000", "7412"),
-        ("It is 1,234.57.", "1.234,57 EUR", "1.234,57"),
-        ("Es sind 8,2 %.", "{'29,50 €': 0.082}", "0.082"),
-        ("Chi-squared is 9.47.", TAIL, "9.47"),
-        ("It is 412kg.", "412", "412"),
-        ("It is -7.5.", "-7.5", "-7.5"),
-        ("It fell by 7.5.", "-7.5", "-7.5"),
-        ("About 18,400 rows.", "18432", "18432"),
-        ("More than 18,000 rows.", "18932", "18932"),
+        ("It is [7412].", "7412", "7412"),
+        ("It is [7,412].", "7412", "7412"),
+        ("It is [7,412].", "7411.8", "7411.8"),
+        ("It is **[7,412]**.", "7412", "7412"),
+        ("It is [37.5 %].", "0.3751", "0.3751"),
+        ("It is [37.5] %.", "0.3751", "0.3751"),
+        ("It is [37.5 percent].", "37.51 %", "37.51 %"),
+        ("It is [0.375].", "37.5%", "37.5%"),
+        ("It is [7.4 thousand].", "7412", "7412"),
+        ("It is $[12.3]M.", "12345678", "12345678"),
+        ("It is [12,300,000].", "12.3M", "12.3"),
+        ("It is [3.2bn].", "3,214 million", "3,214"),
+        ("It is [7.412] million.", "(in millions) 7.412", "7.412"),
+        ("| People (M) |\n| - |\n| [7.41] |", "7411902", "7411902"),
+        ("It is [1.234.567,5].", "1234567.5", "1234567.5"),
+        ("Es sind 37,5 % von [7.412].", "7412 of 9000", "7412"),
+        ("It is [1,234.57].", "1.234,57 EUR", "1.234,57"),
+        ("Es sind [8,2 %].", "{'29,50 €': 0.082}", "0.082"),
+        ("Chi-squared is [9.47].", TAIL, "9.47"),
+        ("It is [412kg].", "412", "412"),
+        ("It is [-7.5].", "-7.5", "-7.5"),
+        ("It fell by [7.5].", "-7.5", "-7.5"),
+        ("About [400] rows.", "432", "432"),
+        ("[18,400] rows.", "18432", "18432"),
+        ("More than [18,000] rows.", "18932", "18932"),
+        ("It took [1.847 s].", "1847 ms", "1847"),
+        ("They used [731 MWh].", "731204 kWh", "731204"),
+        ("There are [3] regions.", "3", "3"),
+        ("The mean of [2,140] is 9.", "2140", "2140"),
     ],
 )
-def test_an_output_has_it(answer: str, output: str, value: str) -> None:
-    assert list(linked(answer, output).values()) == [value]
+def test_the_linked_cell_has_it(answer: str, output: str, value: str) -> None:
+    question = "What is the mean of 2,140?"
+    assert linked(answer, output, question=question) == {number_in(answer): value}
 
 
-GERMANY = "country  segment  revenue\nGermany      SMB     8120\n France      SMB    10000\n"
-ORDERS = "order_id country  amount\n    9998 Germany   87.25\n   10000  France  312.50\n"
+def number_in(answer: str) -> str:
+    """The linked number as the answer writes it, without its unit."""
+    words = re.search(r"\[([^]]+)\]", answer)
+    number = re.search(r"-?\d[\d.,]*(?: ?%)?", words[1]) if words is not None else None
+    return number[0] if number is not None else ""
 
 
 @pytest.mark.parametrize(
     ("answer", "output", "state"),
     [
-        ("It is 7,413.", "7412", "not found"),
-        ("It is 7,4.", "7412", "not found"),
-        ("It is 7412.", "17412 74125 7.412", "not found"),
+        ("It is [7,413].", "7412", "not found"),
+        ("It is [7,4].", "7412", "not found"),
+        ("It is [7412].", "17412 74125 74.12", "not found"),
         ("Red leads by 370, with a difference.", "red 500\nblue 130", "not found"),
         ("It took 1.847 s.", "1847 ms", "not found"),
-        ("It took 1.84 s.", "1840 ms", "not found"),
+        ("It took [1.84 s].", "1840000000000 ms", "not found"),
+        ("About 400 rows, or 470.", "432", "not found"),
         ("It is 500.", "7412", "plain"),
-        ("The correlation is 0.72.", "corr -0.7213", "plain"),
-        ("The correlation is -0.72.", "corr 0.7213", "plain"),
-        ("There are 3 regions.", "3", "plain"),
-        ("On 12 March 2024, at 12:34, in 2024.", "12 2024 12:34 34", "plain"),
-        ("See cell 12 and Table 12.", "12", "plain"),
-        ("SMB in Germany paid 10,000 euros.", GERMANY, "plain"),
-        ("SMB in Germany paid 10,000 euros.", ORDERS, "plain"),
-        ("Spain paid 10,000 euros.", GERMANY, "plain"),
-        ("SMB in France paid 10,000 euros.", GERMANY, "linked"),
-        ("The highest revenue is 10,000.", GERMANY, "linked"),
-        ("The last order is 10000.", ORDERS, "linked"),
+        ("It is 7412.", "7412", "plain"),
+        ("It is 18,400.", "18432", "plain"),
+        ("It is [7412](https://x.org).", "7412", "plain"),
+        ("It is [7412](#cell:c2).", "7412", "plain"),
+        ("The [sums](#cell:c1) have 7412.", "7412", "plain"),
+        ("On [12 March 2024], at [12:34], in [2024].", "12 2024 12:34 34", "plain"),
+        ("See [cell 12] and [Table 12].", "12", "plain"),
     ],
 )
 def test_states(answer: str, output: str, state: str) -> None:
@@ -151,68 +151,68 @@ def test_states(answer: str, output: str, state: str) -> None:
     ] == state
 
 
-def test_once_linked_linked_everywhere() -> None:
-    (first, second) = look_up("It is 7,412. So 7,412.", "", [OutputCell("c1", (printed("7412"),))])
-    assert first.origin == second.origin is not None
-
-
 def test_what_a_message_or_a_cell_has_is_not_missing() -> None:
     answer = "The 4,711 rows, a window of 28 days and 97 % of them; 4,721 is new."
     assert not_found(answer) == ["4,711", "28", "97 %", "4,721"]
     assert not_found(answer, said="4711 rows\nwindow = 28\nlevel = 0.97") == ["4,721"]
 
 
-def test_a_run_of_another_conversation_is_no_link_and_not_missing() -> None:
-    assert look_up("It is 7,412.", "", [OutputCell("c1", (printed("7412"),), ran=False)]) == ()
-
-
-def test_few_digits_among_many_numbers_have_no_origin() -> None:
-    """A hundred numbers between 0 and 1 have nearly every percentage."""
-    many = "\n".join(f"item{number} {number * 0.0101:.4f}" for number in range(100))
-    assert figures("The share is 57 %.", many) == {}
-    assert linked("The share is 57 %.", "0.5712") == {"57 %": "0.5712"}
+def test_a_cell_that_another_conversation_ran_is_no_origin_and_nothing_is_missing() -> None:
+    cell = OutputCell("c1", (printed("7412"),), ran=False)
+    assert look_up("It is [7,412](#cell:c1).", "", [cell]) == ()
 
 
 def test_what_is_no_figure() -> None:
     answer = (
-        "1. See In [5], cell 12 and [this](#cell:ab99) or <https://x.org/1234>.\n"
+        "1. See In [5](#), cell 12 and [this](#cell:ab99) or <https://x.org/1234>.\n"
         "2. Q3, 2nd, v1.2.3, df2 and `df.head(77)`, in 2024, top 50.\n\n```\n999999\n```\n"
     )
-    output = "5 12 99 1234 3 2 77 2024 50 999999"
-    assert figures(answer, output, question="The top 50 of 2024?") == {}
+    assert figures(answer, "", question="The top 50 of 2024?") == {}
+    assert not_found("`df.head([77](#cell:c1))` has 77.") == ["77"]
 
 
-def test_an_origin_has_the_row_and_its_labels() -> None:
-    found = origin("In Germany revenue is 8,120.", "x 1", GERMANY)
+def test_an_origin_has_its_line_and_its_columns_title() -> None:
+    table = "country  segment  revenue\nGermany      SMB     8120\n France      SMB    10000\n"
+    found = origin("In Germany revenue is [8,120].", "x 1", table)
     assert (found.cell_id, found.output, found.value) == ("c1", 1, "8120")
     assert (found.before.split(), found.labels) == (["Germany", "SMB"], "revenue")
 
 
-def test_all_places_that_fit_are_shown_up_to_a_bound() -> None:
-    found = figures("It is 7,412.", "North 7412\n", "x 1", *["sum 7412\n"] * 9)["7,412"]
+@pytest.mark.parametrize(
+    ("output", "title"),
+    [
+        ("      2023   2024\nA    7411  7412", "2024"),
+        ("         n  mean_los\nward\nGeri  7412  12.778", "n"),
+        ("shape: (1, 2)\n┌──────┬──────┐\n│ city ┆ sold │\n│ Oslo ┆ 7412 │", "sold"),
+        ("city | number sold\nOslo | 7412", "number sold"),
+        ("rows: 12\nsold: 7412", ""),
+        ("North 7411\nSouth 7412", ""),
+        ("city  sold\n\nOslo  7412", ""),
+        ("7412", ""),
+    ],
+)
+def test_titles(output: str, title: str) -> None:
+    assert origin("It is [7,412].", output).labels == title
+
+
+def test_all_places_of_the_cell_are_shown_up_to_a_bound() -> None:
+    found = figures("It is [7,412].", "North 7412\n", "x 1", *["sum 7411.9\n"] * 9)["7,412"]
     assert found.origin is not None and len(found.also) == lookup.MOST_PLACES - 1
     assert [one.before.strip() for one in (found.origin, *found.also)] == ["North", *["sum"] * 3]
-    assert figures("North has 7,412.", "North 7412\nSouth 7412\n")["7,412"].also == ()
 
 
 def test_positions_count_as_a_browser_does() -> None:
-    one = figures("\U0001f600 The sum is 7,412.", "7412")["7,412"]
-    assert (one.start, one.end) == (14, 19)
+    one = figures("\U0001f600 The [sum is 7,412 %].", "7412%")["7,412 %"]
+    assert (one.start, one.end) == (15, 22)
+    one = figures("\U0001f600 [2](#cell:x) [7,412] %.", "7412%")["7,412"]
+    assert (one.start, one.end) == (17, 22)
 
 
 def test_an_excerpt_holds_no_key() -> None:
     cell = OutputCell("c1", (printed("token sk-secret-1 sum 7412 sk-secret-1"),))
-    (one,) = look_up("It is 7,412.", "", [cell], "", lambda text: text.replace("sk-secret-1", "…"))
+    answer, without = "It is [7,412](#cell:c1).", lambda text: text.replace("sk-secret-1", "…")
+    (one,) = look_up(answer, "", [cell], "", without)
     assert one.origin is not None and "secret" not in repr(one)
-
-
-def test_cells_that_ran_come_first() -> None:
-    cells = [
-        OutputCell("old", (printed("7412"),), ran=False),
-        OutputCell("new", (printed("7412"),)),
-    ]
-    (one,) = look_up("It is 7412.", "", cells)
-    assert one.origin is not None and one.origin.cell_id == "new"
 
 
 def test_only_a_bounded_part_is_read() -> None:

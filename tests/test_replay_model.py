@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import re
 import time
 
 import pytest
@@ -175,9 +176,10 @@ def test_plays_to_the_answer_with_live_ids(model: ReplayModel) -> None:
     assert calls[3].input["cell_id"] == "cell-0-3", "the same cell again"
     assert len({call.id for call in calls}) == 6
     text = said(model, messages)
-    assert text.startswith("**South** grew fastest: revenue rose from 35,299 in 2024 to 46,097")
-    assert "North comes next with +14.2%" in text
-    assert "12 rows have no revenue" in text
+    words = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text)
+    assert words.startswith("**South** grew fastest: revenue rose from 35,299 in 2024 to 46,097")
+    assert "North comes next with +14.2%" in words
+    assert "12 rows have no revenue" in words
     for cell_id in ("cell-0-3", "cell-0-9", "cell-0-11"):
         assert f"](#cell:{cell_id})" in text
     assert "{{" not in text

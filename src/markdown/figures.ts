@@ -5,6 +5,8 @@
  * counts differ, none is marked.
  */
 
+import { cellOfLink } from './markdown';
+
 interface ISpot {
   readonly text: string;
   /** In the source that was rendered. */
@@ -26,14 +28,14 @@ const FENCE = /^\s*(?:[-*+]\s+|\d{1,3}[.)]\s+|>\s?)?(`{3,}|~{3,})/;
 const ELSEWHERE = 'pre, button, svg, mjx-container, .jp-codeinterp-Formula';
 
 /**
- * Replace each figure in `host` by what `make` returns for it. `host` must be sanitized and
- * rendered from `source`.
+ * Wrap each figure in `host` in what `make` returns for it; where figures are in a link to a cell, pass
+ * the link to `make` instead. `host` must be sanitized and rendered from `source`.
  */
 export function markFigures<T extends ISpot>(
   host: HTMLElement,
   source: string,
   figures: readonly T[],
-  make: (figure: T) => HTMLElement
+  make: (figures: readonly T[], link?: HTMLElement) => HTMLElement
 ): void {
   const prose = withoutHidden(source);
   const nodes = textNodes(host);
@@ -55,22 +57,25 @@ export function markFigures<T extends ISpot>(
   }
   // From the end, so that earlier positions in a node stay valid.
   found.sort((one, other) => other.at - one.at);
-  let ends = new Map<Text, number>();
+  const ends = new Map<Text, number>();
+  const links = new Map<HTMLElement, T[]>();
   for (const { node, at, figure } of found) {
     const end = at + figure.text.length;
-    if (
-      end > (ends.get(node) ?? Infinity) ||
-      node.parentElement!.closest('a')
-    ) {
-      continue;
+    const link = node.parentElement!.closest('a');
+    if (link) {
+      if (cellOfLink(link.getAttribute('href') ?? '')) {
+        links.set(link, [figure, ...(links.get(link) ?? [])]);
+      }
+    } else if (end <= (ends.get(node) ?? Infinity)) {
+      ends.set(node, at);
+      const word = node.splitText(at);
+      word.splitText(figure.text.length);
+      const mark = make([figure]);
+      word.replaceWith(mark);
+      mark.prepend(word);
     }
-    ends = ends.set(node, at);
-    const word = node.splitText(at);
-    word.splitText(figure.text.length);
-    const mark = make(figure);
-    word.replaceWith(mark);
-    mark.prepend(word);
   }
+  links.forEach((linked, link) => make(linked, link));
 }
 
 function withoutHidden(source: string): string {

@@ -10,12 +10,19 @@ import pytest
 from jupyter_codeinterp.features.figures import hook
 from jupyter_codeinterp.journal.exports import markdown
 from jupyter_codeinterp.wire import events as e
+from jupyter_codeinterp.wire.messages import Message
+from jupyter_codeinterp.wire.ports import ModelRequest
 from tests.core.by_hand import by_hand
 from tests.core.conftest import Room
-from tests.scripted import Bench, run, say
+from tests.scripted import Bench, last_cell, run, say
 
 Benches = Callable[..., Bench]
 SALES = "print('North', 7412); print('South', 5200)"
+
+
+def linking(text: str) -> Callable[[ModelRequest], Message]:
+    """An answer with “[7,412]” as a link to the cell that ran last."""
+    return lambda request: say(text.replace("]", f"](#cell:{last_cell(request)})"))
 
 
 def origins(b: Bench, number: int = -1) -> dict[str, str]:
@@ -49,7 +56,7 @@ def notebook(*cells: tuple[str, str]) -> dict[str, Any]:
 
 
 async def test_figures_come_from_the_cell_that_ran(bench: Benches) -> None:
-    b = bench(run(SALES), say("North sold **7,412** and South 5,200."))
+    b = bench(run(SALES), linking("North sold **[7,412]** and South [5,200]."))
     await b.turn("Sales?")
     (checked,) = b.of(e.FiguresFound)
     assert origins(b) == {"7,412": "7412", "5,200": "5200"}
@@ -63,7 +70,7 @@ async def test_figures_come_from_the_cell_that_ran(bench: Benches) -> None:
 
 
 async def test_a_conversation_opened_again_has_them(bench: Benches) -> None:
-    b = bench(run(SALES), say("North sold 7,412."))
+    b = bench(run(SALES), linking("North sold [7,412]."))
     await b.turn("Sales?")
     before = b.of(e.FiguresFound)
     b.restart_server()
@@ -79,8 +86,8 @@ async def test_an_answer_without_a_cell_is_looked_at_too(bench: Benches) -> None
 async def test_only_cells_that_this_conversation_ran_are_linked(bench: Benches) -> None:
     b = bench(
         run("print(64)"),
-        say("It was 918,273."),
-        say("There were 64."),
+        say("It was [918,273](#cell:old)."),
+        linking("There were [64]."),
         book=notebook(("old", "918273")),
     )
     await b.turn("What was it?")
@@ -114,13 +121,13 @@ async def test_a_failed_look_up_changes_nothing(
         raise ValueError("broken")
 
     monkeypatch.setattr(hook, "look_up", broken)
-    b = bench(run(SALES), say("North sold 7,412."))
+    b = bench(run(SALES), linking("North sold [7,412]."))
     assert (await b.turn("Sales?")).stop_reason == "end_turn"
     assert b.of(e.FiguresFound) == []
 
 
 async def test_a_cell_that_the_person_ran_by_hand_counts(bench: Benches, room: Room) -> None:
-    b = bench(run(SALES), say("North sold 7,412."))
+    b = bench(run(SALES), linking("North sold [7,412]."))
     b.send("Sales?")
     await by_hand(b, room, await b.draft())
     await b.ended()
@@ -129,7 +136,7 @@ async def test_a_cell_that_the_person_ran_by_hand_counts(bench: Benches, room: R
 
 async def test_the_agent_ends_when_the_model_ends(bench: Benches) -> None:
     """A figure in no output is no reason for another step or a note."""
-    b = bench(run(SALES), say("North sold 7,412 and East 9,999."))
+    b = bench(run(SALES), linking("North sold [7,412] and East 9,999."))
     assert (await b.turn("Sales?")).stop_reason == "end_turn"
     assert origins(b) == {"7,412": "7412", "9,999": ""} and len(b.model.requests) == 2
     assert b.of(e.Note) == [] and "9,999." in markdown(b.session.info, b.events)

@@ -116,13 +116,17 @@ PARAGRAPHS = "\n\n".join(
     for n in range(40)
 )
 
-_BOXES = "North sold **7,412** boxes and South 5,200"
 DRIP = {"delay": 0.05, "chunk": 6}
 """Some 120 characters a second: slow enough for a person, or a test, to press Stop."""
 
 
 def _link(request: Request, words: str) -> str:
     return f"[{words}](#cell:{request.last_cell})"
+
+
+def _boxes(request: Request) -> str:
+    north, south = _link(request, "7,412"), _link(request, "5,200")
+    return f"North sold **{north}** boxes and South {south}"
 
 
 def _done(words: str) -> Turn:
@@ -297,7 +301,7 @@ OBEDIENT: dict[str, Script] = {
     ),
     "figures": scenario(
         answer(run_cell(BOXES, title="Boxes by region")),
-        lambda r: _done(f"{_BOXES}, both together 12,612; see {_link(r, 'the cell')}."),
+        lambda r: _done(f"{_boxes(r)}, both together 12,612; see {_link(r, 'the cell')}."),
     ),
     "verify": scenario(answer(call("verify", {})), _done("The notebook runs from its top.")),
     "markdown": scenario(
@@ -403,7 +407,8 @@ def _endless(request: Request) -> Turn:
 
 DISOBEDIENT: dict[str, Script] = {
     "made_up": scenario(
-        answer(run_cell(BOXES, title="Boxes by region")), _done(f"{_BOXES}. East sold 9,999.")
+        answer(run_cell(BOXES, title="Boxes by region")),
+        lambda r: _done(f"{_boxes(r)}. East sold 9,999."),
     ),
     "broken_promise": scenario(
         answer(

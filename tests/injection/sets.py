@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 from jupyter_codeinterp.view.injection.signs import signs
 from jupyter_codeinterp.view.redaction.found_secrets import without_secrets
-from tests.truth.answers.rates import cases
 from tests.truth.answers.states import answers
 
 FOLDER = Path(__file__).parent
@@ -48,8 +47,7 @@ def ordinary() -> list[Case]:
 
 def truth() -> list[Case]:
     """The outputs that the figure check is tested with."""
-    outputs = [(case.name, cell.outputs) for case in cases() for cell in case.cells]
-    outputs += [(one["name"], cell["outputs"]) for one in answers() for cell in one["cells"]]
+    outputs = [(one["name"], cell["outputs"]) for one in answers() for cell in one["cells"]]
     return [Case(name, str(output)) for name, found in outputs for output in found]
 
 

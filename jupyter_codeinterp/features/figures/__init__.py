@@ -1,10 +1,8 @@
-"""Links the numbers of an answer to the outputs that show them.
+"""Looks whether the cells that an answer links have its numbers, and which numbers nothing has.
 
-hook.py       looks up the numbers of an answer, and which of them nothing has
-lookup.py     a number's places, without those that its sentence contradicts
-sentences.py  which names of a sentence a number is about
-names.py      names that label numbers, in outputs and sentences
-tables.py     numbers with labels, in an output's text
+hook.py       looks up the numbers of an answer
+lookup.py     a number's places in outputs
+answer.py     an answer's prose, and its links
 outputs.py    the outputs' text, bounded
 numbers.py    numbers in text
 """

@@ -134,9 +134,10 @@ def scan(text: str, commas: bool = False) -> Iterator[Number]:
         digits, zeros = _digits(found["number"], decimals)
         grain = float(10.0**-decimals) * scale
         is_about = _ABOUT.search(text, max(0, start - _NEAR), start) is not None
-        coarse = grain * float(10.0**zeros) if is_about and zeros else grain
+        # 14,400 may be rounded, and 400 if the text says so.
+        coarse = grain * float(10.0**zeros) if is_about or digits > 2 else grain
         low = value * scale - coarse / 2
-        high = value * scale + (coarse if coarse > grain else coarse / 2)
+        high = value * scale + (coarse if is_about and zeros else coarse / 2)
         if _has_sign(text, start):
             start -= 1
             value = -value if text[start] in MINUS else value

@@ -12,8 +12,7 @@ import msgspec
 from ...view.html_text import strip_html
 from ...view.plain_text import clean
 from ...wire.ops import Output
-from .names import LabelNames
-from .tables import Value, values
+from .numbers import Number, has_decimal_commas, scan
 
 # -------------------------------------------------------------------------------------------------
 # The text of an output as a person sees it, and excerpts of it.
@@ -78,6 +77,23 @@ def excerpt(text: str, start: int, end: int, scrub: Scrub, room: int = 60) -> tu
     return before, text[start:end], after
 
 
+_GAP = re.compile(r"\s{2,}|\s*[│┆┃|]\s*")
+_NO_HEAD = re.compile(r"[:=]|(?<![\w.-])(?!(?:19|20)\d\d\b)\d|^\W*$")
+
+
+def title_of(lines: Sequence[str], line: int, start: int, end: int) -> str:
+    """The title of the column in which the line has these places; "" if it is in no table.
+    ``lines``: those around it without an empty one between them."""
+    head = next((one for one in lines[: min(line, 4)] if not _NO_HEAD.search(one)), "")
+    place = 0
+    for gap in [*_GAP.finditer(head), None]:
+        last = gap.start() if gap is not None else len(head)
+        if place < end and start < last:
+            return head[place:last].strip()
+        place = gap.end() if gap is not None else last
+    return ""
+
+
 MOST_TEXT = 100_000
 """Characters read of all outputs."""
 MOST_OUTPUTS = 500
@@ -95,17 +111,17 @@ class OutputCell(msgspec.Struct, frozen=True):
 class Shown(msgspec.Struct, frozen=True, gc=False):
     """A number and the output that shows it."""
 
-    value: Value
+    number: Number
+    lines: Sequence[str]
+    line: int
     cell_id: str
     output: int
-    ran: bool
 
 
 class Outputs:
-    """The numbers and names in the outputs of some cells."""
+    """The numbers in the outputs of some cells, by size."""
 
     def __init__(self, cells: Sequence[OutputCell]) -> None:
-        self.names = LabelNames()
         self.shown: list[Shown] = []
         self._used = 0
         outputs = 0
@@ -113,23 +129,23 @@ class Outputs:
             for index, output in enumerate(cell.outputs):
                 outputs += 1
                 if outputs <= MOST_OUTPUTS and self._used < MOST_TEXT:
-                    self._read(cell, index, output)
-        self.names.finish()
+                    self._read(cell.cell_id, index, output)
         self._order = sorted(range(len(self.shown)), key=self._size)
         self._sizes = list(map(self._size, self._order))
 
     def _size(self, number: int) -> float:
-        return abs(self.shown[number].value.number.value)
+        return abs(self.shown[number].number.value)
 
-    def _read(self, cell: OutputCell, index: int, output: Output) -> None:
+    def _read(self, cell_id: str, index: int, output: Output) -> None:
         text = _ends(text_of(output), min(MOST_OF_ONE, MOST_TEXT - self._used))
         self._used += len(text)
-        for value in values(text, f"{cell.cell_id}:{index}"):
-            if len(self.shown) >= MOST_NUMBERS:
-                return
-            self.shown.append(Shown(value, cell.cell_id, index, cell.ran))
-            for label in value.labels:
-                self.names.learn(label)
+        commas = has_decimal_commas(text)
+        for part in re.split(r"\n[ \t]*\n", text):
+            lines = part.split("\n")
+            for place, line in enumerate(lines):
+                for number in scan(line, commas):
+                    if len(self.shown) < MOST_NUMBERS:
+                        self.shown.append(Shown(number, lines, place, cell_id, index))
 
     def between(self, low: float, high: float, most: int = 50) -> Iterator[Shown]:
         """Numbers whose absolute value is in this range."""

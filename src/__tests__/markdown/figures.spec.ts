@@ -15,8 +15,8 @@ async function marked(text: string): Promise<string> {
     source += part;
   }
   const host = await markdown.render(source);
-  markFigures(host, source, figures, () => {
-    const mark = document.createElement('b');
+  markFigures(host, source, figures, (_, link) => {
+    const mark = link ?? document.createElement('b');
     mark.className = 'mark';
     return mark;
   });
@@ -41,7 +41,9 @@ it.each([
   ['a name', '“«North»” and North', '“[North]” and North'],
   // An entity shows a figure that the source does not have: nothing is marked.
   ['not if the numbers differ', '«42» and &#52;2', '42 and 42'],
-  ['not in a link', '[«42» rows](#cell:a)', '42 rows']
+  ['the link to a cell', 'of [«42» rows](#cell:a)', 'of [42 rows]'],
+  ['a link once', '[«42» to «47»](#cell:a), «8»', '[42 to 47], [8]'],
+  ['no other link', '[«42» rows](https://x.org)', '42 rows']
 ])('marks %s', async (_, text, shown) => {
   expect(await marked(text)).toBe(shown);
 });

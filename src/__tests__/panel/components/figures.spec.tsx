@@ -14,7 +14,8 @@ import { ended, makeStore, started, surroundings } from '../panel-fakes';
 
 afterEach(cleanup);
 
-const TEXT = 'North sold **7,412** of\n\n- 9,001 boxes';
+const TEXT =
+  'North sold **7,412** of\n\n- 9,001 boxes, [81 to 83](#cell:cell2) a day';
 
 function figure(
   text: string,
@@ -70,7 +71,8 @@ async function answered(figures: Figure[]) {
     made.client.play('s1', ended());
   });
   if (figures.length) {
-    await waitFor(() => expect(marks(container)).not.toEqual([]));
+    const marked = '.jp-codeinterp-Origin, .jp-codeinterp-NotFound';
+    await waitFor(() => expect(container.querySelector(marked)).not.toBeNull());
   }
   return { ...made, container };
 }
@@ -143,6 +145,34 @@ it('shows nothing of variables in journals of older versions', async () => {
     figure('9,001', { output: -1, before: 'growth = ' })
   ]);
   expect(marks(container)).toEqual(['7,412']);
+});
+
+it('shows the lines of all numbers of a link that the answer has itself', async () => {
+  const place = { cell_id: 'cell2' };
+  const { container, notebooks } = await answered([
+    figure('81', { ...place, before: 'min ', value: '81', after: '' }),
+    figure('83', { ...place, before: 'max ', value: '83.2', after: '' })
+  ]);
+  expect(marks(container)).toEqual(['81 to 83']);
+  const link = screen.getByText('81 to 83');
+  fireEvent.mouseEnter(link);
+  const lines = screen.getByRole('tooltip').querySelectorAll('code');
+  expect([...lines].map(line => line.textContent)).toEqual([
+    'min 81',
+    'max 83.2'
+  ]);
+  fireEvent.click(link);
+  expect(notebooks.revealed).toEqual(['cell2']);
+});
+
+it('underlines a link whose number nothing has', async () => {
+  const { container } = await answered([figure('81', null)]);
+  const grey = container.querySelector('a.jp-codeinterp-NotFound')!;
+  expect(grey.textContent).toBe('81 to 83');
+  fireEvent.focus(grey);
+  expect(screen.getByRole('tooltip').textContent).toBe(
+    'Not found in an output'
+  );
 });
 
 it('links to no address that a cell’s name makes', async () => {

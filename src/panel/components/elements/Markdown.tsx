@@ -109,8 +109,8 @@ const Block = React.memo(function Block(props: {
           let content: Node[];
           try {
             const formatted = await markdown.render(drawn.source);
-            markFigures(formatted, drawn.source, drawn.figures, figure =>
-              makeFigure(figure, panel.current.trans)
+            markFigures(formatted, drawn.source, drawn.figures, (found, link) =>
+              makeFigure(found, panel.current.trans, link)
             );
             addActions(panel.current, formatted);
             content = [...formatted.childNodes];

@@ -7,25 +7,38 @@ import type { Figure, Origin } from '../../../protocol/protocol';
 const GAP = 4;
 let count = 0;
 
-/** The element for a figure; the caller adds its text. */
+/**
+ * The element for a figure; the caller adds its text. `link`: the answer's own link, if it has the
+ * figures. It goes to its cell as any other, and has a tip as well.
+ */
 export function makeFigure(
-  { origin, also = [] }: Figure,
-  trans: TranslationBundle
+  figures: readonly Figure[],
+  trans: TranslationBundle,
+  link?: HTMLElement
 ): HTMLElement {
-  const href = origin ? `#cell:${origin.cell_id}` : '';
-  const link = document.createElement(origin ? 'a' : 'span');
-  link.className = `jp-codeinterp-${origin ? 'Origin' : 'NotFound'}`;
-  if (cellOfLink(href)) {
-    link.setAttribute('href', href);
-  } else {
-    link.tabIndex = 0;
-  }
-  showWhileNear(link, () =>
-    origin
-      ? makeExcerpts([origin, ...also])
+  const places = figures.flatMap(({ origin, also = [] }) =>
+    origin ? [origin, ...also] : []
+  );
+  const made = link ?? makeElement(places[0]);
+  made.classList.add(`jp-codeinterp-${places.length ? 'Origin' : 'NotFound'}`);
+  showWhileNear(made, () =>
+    places.length
+      ? makeExcerpts(places)
       : makeTip(trans.__('Not found in an output'))
   );
-  return link;
+  return made;
+}
+
+/** In older journals the answer has no link of its own to the cell. */
+function makeElement(origin: Origin | undefined): HTMLElement {
+  const href = origin ? `#cell:${origin.cell_id}` : '';
+  const made = document.createElement(origin ? 'a' : 'span');
+  if (cellOfLink(href)) {
+    made.setAttribute('href', href);
+  } else {
+    made.tabIndex = 0;
+  }
+  return made;
 }
 
 /** Show a tip while the pointer or the focus is on the element. Returns a function to stop. */
