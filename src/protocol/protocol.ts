@@ -835,9 +835,9 @@ export interface Figure {
 }
 /**
  * The origin of a number in an answer. ``output``: index of the cell's output. ``before``,
- * ``value`` and ``after``: a short, untrusted excerpt of its line; ``labels``: names of row and
- * column that the line itself lacks; no text has keys. In older journals an ``output`` of -1 is a
- * variable.
+ * ``value`` and ``after``: a short, untrusted excerpt of its line; ``labels``: the
+ * title of its column; no text has keys. In older journals ``labels`` also has the row's, and an
+ * ``output`` of -1 is a variable.
  */
 export interface Origin {
   cell_id: string;

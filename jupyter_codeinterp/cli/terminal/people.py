@@ -59,15 +59,18 @@ def _count(cell: dict[str, object]) -> int | None:
 
 
 def without_cells(text: str, cells: Cells, *, are_all: bool = True) -> str:
-    """Replace links to cells by their text and the cell's number, unless the text has it.
-    ``are_all``: whether a cell that ``cells`` lack is gone, unless they are none."""
+    """Replace links to cells by their text and the cell's number, unless the text has it or the
+    line has another such link after it. ``are_all``: whether a cell that ``cells`` lack is gone,
+    unless they are none."""
 
     def named(found: re.Match[str]) -> str:
         is_gone = are_all and cells and found[2] not in cells
         place, count = cells.get(found[2], (0, None))
         name = "cell deleted" if is_gone else called(place, count)
         has_number = place and re.search(rf"\bcell {place}\b", found[1], re.IGNORECASE)
-        return found[1] if has_number or not name else f"{found[1]} ({name})"
+        line = text[found.end() :].partition("\n")[0]
+        is_last = f"](#cell:{found[2]})" not in line
+        return f"{found[1]} ({name})" if name and is_last and not has_number else found[1]
 
     return _TO_CELLS.sub(named, text)
 

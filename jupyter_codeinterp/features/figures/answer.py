@@ -46,7 +46,7 @@ class Link(msgspec.Struct, frozen=True):
     cell_id: str
 
 
-class Answer:
+class LinkedProse:
     """``text``: the prose without the marks of links to cells, so that “[7.4](#cell:c1) %” reads
     as “7.4 %”."""
 

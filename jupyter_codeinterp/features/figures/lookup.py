@@ -14,7 +14,7 @@ from itertools import islice
 
 from ...view.outputs import size
 from ...wire.events import Figure, Origin
-from .answer import Answer
+from .answer import LinkedProse
 from .numbers import Number, has_decimal_commas, numbers, scan
 from .outputs import MOST_TEXT, OutputCell, Outputs, Shown, excerpt, title_of
 
@@ -42,7 +42,7 @@ def look_up(
     """The figures of ``answer`` with an origin, and those found nowhere (origin None). ``said``:
     the messages and the cells' sources. ``scrub`` removes API keys from the excerpts."""
     answer = answer[:LONGEST]
-    read = Answer(answer)
+    read = LinkedProse(answer)
     commas = has_decimal_commas(read.text)
     given = {(one.value, one.percent) for one in scan(question[:LONGEST], commas)}
     stated = list(islice(numbers(read.text), MOST))
@@ -99,7 +99,8 @@ def _near(number: Number, scales: Iterable[float], outputs: Outputs) -> list[Sho
             sizes.append((value, low, high, 0.01))
         elif abs(value) <= 1.5:
             sizes.append((value, low, high, 100.0))
-    equal, rounded = [], []
+    equal: list[Shown] = []
+    rounded: list[Shown] = []
     for value, low, high, factor in sizes:
         slack = max(value, number.grain) * factor * _SLACK
         for shown in outputs.between(low * factor - slack, high * factor + slack):
