@@ -5,7 +5,7 @@ interface IKept {
   set(key: string, value: string | null): void;
 }
 
-/** Survives the page, and is shared by all tabs. */
+/** Outlives the page, and is shared by all tabs. */
 export const keptInBrowser = kept('localStorage');
 /** Survives a reload of this tab. */
 export const keptInTab = kept('sessionStorage');

@@ -143,7 +143,7 @@ def test_help_names_the_limits(cli: Cli) -> None:
     assert "at most 7 here" in said and "--yes 90" in said and "claude-" in said
     assert "--yes=edits" in said and "/help lists" in cli.run("chat", "--help").out
     ran = cli.run("run", "a.ipynb", "#count", "--yes", "--max-steps", "3")
-    assert ran.code == 3 and "To go on: jupyter codeinterp run a.ipynb --continue" in ran.err
+    assert ran.code == 3 and "To continue: jupyter codeinterp run a.ipynb --continue" in ran.err
 
 
 def test_a_chat_needs_a_terminal(cli: Cli) -> None:

@@ -79,7 +79,7 @@ async def test_the_work_goes_on_there(
     old: e.TurnStarted = await w.event(e.TurnStarted)
     assert (started.text, started.mode, started.model) == (TASK, mode, old.model)
     assert started.window == w.of(e.DraftDecided)[-1].window != 0
-    assert there.of(e.Note)[0].text == "Goes on from a.ipynb."
+    assert there.of(e.Note)[0].text == "Continues from a.ipynb."
     (info,) = (one for one in site.extension.store.list() if one.session_id == went.session_id)
     assert info.goes_on_from == w.session_id
 

@@ -175,7 +175,7 @@ def _add(items: list[Item], event: Event) -> None:
     elif isinstance(event, Note):
         items.append(Line(event.text))
     elif isinstance(event, WentOn):
-        items.append(Line(f"Went on in {event.notebook.rpartition('/')[2]}."))
+        items.append(Line(f"Continued in {event.notebook.rpartition('/')[2]}."))
     elif isinstance(event, (TurnUndone, TurnRedone)):
         did = "restored" if isinstance(event, TurnUndone) else "redone"
         items.append(Line(f"The cells of a turn were {did}."))

@@ -296,7 +296,7 @@ class Session:
         told = GOES_ON_FROM.format(notebook=other.log.talk.untrusted.inert(name))
         self.log.talk.continue_from(other.log.talk, told)
         self.log.update(goes_on_from=other.info.session_id)
-        self.note(Sentence("Goes on from {name}.", name=name.rpartition("/")[2]))
+        self.note(Sentence("Continues from {name}.", name=name.rpartition("/")[2]))
 
     # --- afterwards ------------------------------------------------------------------
 

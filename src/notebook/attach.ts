@@ -73,7 +73,10 @@ export async function saveBeside(
   }
 }
 
-/** The content of a file of this size; '' for any other file, null for none. */
+/**
+ * The file's content if it has this size; '' if it has another size, null if it
+ * is missing.
+ */
 async function fileAt(
   contents: Contents.IManager,
   path: string,

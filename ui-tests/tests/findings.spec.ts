@@ -104,11 +104,11 @@ test('what a card says of its code: a filter that matches no row, and its reach'
     await expect(mark).toHaveCount(0);
 
     await card.getByRole('button', { name: 'Not a problem' }).click();
-    await expect(card).toContainText('Silenced.');
+    await expect(card).toContainText('Hidden in this notebook.');
     await expect(card).not.toContainText('matched');
     await page.reload();
     await notebook.attach(file);
-    await expect(card).toContainText('Silenced.');
+    await expect(card).toContainText('Hidden in this notebook.');
     await panel.ask(asked(CODE));
     await panel.decide('Run');
     await panel.ended();

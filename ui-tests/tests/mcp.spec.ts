@@ -19,7 +19,9 @@ test('the draft of an outside agent waits for the person', async ({
   await root.getByRole('button', { name: 'Connections' }).click();
   await root.getByText('Other agents (MCP)').click();
   await root.getByLabel('Name of the agent').fill('Test');
-  await root.getByLabel('It may').selectOption('Read, write and run cells');
+  await root
+    .getByLabel('Permissions')
+    .selectOption('Read, write and run cells');
   await root.getByRole('button', { name: 'Make token' }).click();
   const header = await root.getByLabel('Header').inputValue();
   expect(await root.getByLabel('Address').inputValue()).toBe(

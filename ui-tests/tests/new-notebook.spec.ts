@@ -27,7 +27,7 @@ test('an approved notebook opens, and the agent works there alone', async ({
   await expect.poll(() => notebook.front()).toBe(`${folder}/Regions.ipynb`);
   await notebook.attach(`${folder}/Regions.ipynb`);
   await expect(panel.said).toHaveText('Sum the orders of each region.');
-  await expect(panel.log).toContainText('Goes on from test.ipynb.');
+  await expect(panel.log).toContainText('Continues from test.ipynb.');
   await panel.ended();
   await expect(panel.log).toContainText('The sum is 7.');
   expect(await notebook.sources()).toEqual(['orders = [3, 4]\nsum(orders)']);
@@ -39,7 +39,7 @@ test('an approved notebook opens, and the agent works there alone', async ({
   expect(await notebook.cells()).toEqual(before);
   expect(await notebook.value("'orders' in globals()")).toBe('False');
   const onward = panel.log.getByRole('button', {
-    name: 'Went on in Regions.ipynb'
+    name: 'Continued in Regions.ipynb'
   });
   await expect(onward).toBeVisible();
   await page.screenshot({ path: 'test-results/new-notebook-left.png' });
@@ -68,12 +68,12 @@ test(
     await make.click();
     const there = new Panel(await tab);
     await expect(there.said).toHaveText('Sum the orders of each region.');
-    await expect(there.log).toContainText('Goes on from test.ipynb.');
+    await expect(there.log).toContainText('Continues from test.ipynb.');
     await expect(there.log).toContainText('The sum is 7.');
     await expect(there.page.locator('.jp-Notebook')).toContainText('orders =');
     await there.page.screenshot({ path: 'test-results/new-notebook-7.png' });
     await expect(
-      panel.log.getByRole('button', { name: 'Went on in Regions.ipynb' })
+      panel.log.getByRole('button', { name: 'Continued in Regions.ipynb' })
     ).toBeVisible();
     expect(await notebook.front()).toBe(path);
     expect(await notebook.cells()).toEqual(before);

@@ -80,7 +80,7 @@ test('files of a kernel with an overlay wait, and are kept or discarded', async 
   await panel.waiting();
   await panel.decide('Run');
   await panel.ended();
-  const files = panel.root.getByRole('group', { name: 'Files that wait' });
+  const files = panel.root.getByRole('group', { name: 'Waiting files' });
   await expect(panel.log).toContainText('Not in your folder yet: out.csv');
   await files.getByText('2 files are not in your folder yet').click();
   await expect(files).toContainText('mine.txt');
@@ -147,7 +147,7 @@ test('from the launcher to a file that waits', async ({
   await panel.decide('Run');
   await panel.ended();
   expect(await notebook.value('count')).toBe('3');
-  const files = panel.root.getByRole('group', { name: 'Files that wait' });
+  const files = panel.root.getByRole('group', { name: 'Waiting files' });
   await expect(files).toContainText('1 file is not in your folder yet');
   await page.screenshot({ path: info.outputPath('asked.png') });
 });

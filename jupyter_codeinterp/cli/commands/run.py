@@ -43,8 +43,8 @@ PLAN: Mode = min(MODES, key=lambda mode: MODES[mode].rank)
 
 GO_ON = "Go on."
 WITHIN = {"plan": " Add --plan.", "review": " Leave out --yes."}
-"""What to do if the highest mode is below the asked one."""
-TO_GO_ON = "To go on: jupyter codeinterp run {notebook} --continue"
+"""By the highest mode: what to do if it is below the requested one."""
+TO_GO_ON = "To continue: jupyter codeinterp run {notebook} --continue"
 
 
 def run(options: argparse.Namespace, stopping: Stopping) -> int:

@@ -426,7 +426,7 @@ class Person:
 
     async def go_on(self, ended: e.TurnEnded) -> bool:
         self.pause()
-        return self._asks and await asking.agrees("Go on? [y]es, [n]o: ")
+        return self._asks and await asking.agrees("Continue? [y]es, [n]o: ")
 
     async def _ask(self, prompt: str) -> str:
         self.pause()

@@ -52,7 +52,7 @@ class Ending(msgspec.Struct, frozen=True):
 
     @property
     def retry(self) -> bool:
-        """Whether "Try again" or "Go on" makes sense."""
+        """Whether "Try again" or "Continue" makes sense."""
         return self.code in _RETRY_CODES | LIMITS
 
 

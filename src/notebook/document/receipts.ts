@@ -75,8 +75,8 @@ export function lockedCell(key: string): Receipt {
 }
 
 /**
- * What undo restores: the cell, and the ids above it, nearest first. Parts that do not fit into
- * a message are left out.
+ * The parts that undo restores: the cell, and the ids above it, nearest first.
+ * Parts that do not fit into a message are left out.
  */
 export function standing(
   model: INotebookModel,

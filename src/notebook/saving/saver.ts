@@ -1,10 +1,10 @@
 /**
- * Saves a notebook after the agent's work, with no question to the person (of a save that fails
- * Lab tells them); and, while there is work of
- * the agent's that is not saved, has all saves of it, and its renaming, wait for each other.
- * Of two saves at a time, as Lab has them (the person's own, the timer's), each takes the
- * other for a change on disk, and the person is asked which file is right; and one that is
- * under way looks for the file by its old name at its end.
+ * Saves a notebook after the agent's work, without a question to the person.
+ * (Lab reports a failed save.) While the agent's work is unsaved, all saves and
+ * renames of the notebook wait for each other. Lab runs them at the same time:
+ * each of two saves takes the other for a change on disk and asks the person
+ * which file is right, and a save looks for the file by its old name at its
+ * end.
  */
 import type { DocumentRegistry } from '@jupyterlab/docregistry';
 import type { INotebookContent } from '@jupyterlab/nbformat';
@@ -18,7 +18,9 @@ import { Signal } from '@lumino/signaling';
 type Save = () => Promise<void>;
 type Rename = (name: string) => Promise<void>;
 
-/** Milliseconds after which a save without an end, or with a question open, is not waited for. */
+/**
+ * Milliseconds to wait for a save that does not end, or has an open question.
+ */
 const PATIENCE = 30_000;
 
 /** Milliseconds from a run to the save: a save takes longer than a short cell. */
@@ -44,19 +46,19 @@ export class Saver implements IDisposable {
     Signal.clearData(this);
   }
 
-  /** The agent has changed the notebook: from now on saves wait for each other. */
+  /** Note a change by the agent: from now on saves wait for each other. */
   note(): void {
     this._changes += 1;
     this._hold();
   }
 
-  /** What the agent has changed is not in the notebook any longer. */
+  /** Note that the agent's changes are no longer in the notebook. */
   drop(): void {
     this._saved = this._changes;
     this._letGo();
   }
 
-  /** Whether what the agent has changed is in the file. */
+  /** Whether the file has all of the agent's changes. */
   private get _isSaved(): boolean {
     return this._saved === this._changes;
   }
@@ -65,7 +67,7 @@ export class Saver implements IDisposable {
     this._timer ??= setTimeout(() => this.request(), SOON);
   }
 
-  /** Save the agent's work, if there is any, now or after the saves that are under way. */
+  /** Save the agent's unsaved work, now or after the running saves. */
   request(): void {
     clearTimeout(this._timer);
     this._timer = undefined;
@@ -76,7 +78,7 @@ export class Saver implements IDisposable {
     this._hold();
     const work = async (save: () => Promise<void>) => {
       this._requested = false;
-      // Nobody who saves after it fails with it: they are to be told by Lab.
+      // A failure must not fail the next save, which reports its own.
       await save().catch((reason: unknown) => {
         console.warn(`${this._context.path} was not saved`, reason);
       });
@@ -89,9 +91,9 @@ export class Saver implements IDisposable {
 
   private async _saveWork(): Promise<void> {
     const { model, path } = this._context;
-    // Lab forgets what was changed during a save.
+    // Lab forgets changes made during a save.
     const dirty = model.dirty || !this._isSaved;
-    // A shared document is saved by the server.
+    // The server saves a shared document.
     if (!dirty || model.readOnly || model.collaborative || !path) {
       return;
     }
@@ -126,7 +128,10 @@ export class Saver implements IDisposable {
     return !ours;
   }
 
-  /** What comes after one that failed is `otherwise`: by default it fails with it. */
+  /**
+   * Run `next` after the last save or rename; if that failed, `otherwise`,
+   * which by default fails with the same error.
+   */
   private _inTurn(
     next: () => Promise<void>,
     otherwise?: (reason: Error) => Promise<void>
@@ -162,8 +167,8 @@ export class Saver implements IDisposable {
     this._save = context.save.bind(context);
     this._last ??= this._running();
     this._overrides = DisposableSet.from([
-      // A save that waits for one that fails: the person has been told of that, or has
-      // answered Lab's question, and is not asked the same again.
+      // A save fails with the save that it waited for: the person has seen that
+      // error, or has answered Lab's question, and is not asked again.
       override<'save', Save>(context, 'save', before =>
         this._inTurn(async () => {
           if (this._sent) {
@@ -180,7 +185,7 @@ export class Saver implements IDisposable {
     ]);
   }
 
-  /** Once all is saved and nothing is under way. */
+  /** Remove the overrides once all is saved and no save or rename is left. */
   private _letGo(): void {
     if (!this._last && !this._requested && this._isSaved) {
       this._overrides?.dispose();
@@ -207,7 +212,7 @@ export class Saver implements IDisposable {
 
   /** The end of a save that began before the override; null if there is none. */
   private _running(): Promise<void> | null {
-    // One that the person has cancelled has no end that is told.
+    // Lab does not report the end of a save that the person has cancelled.
     if (Date.now() - this._startedAt > this._patience) {
       return null;
     }
@@ -230,17 +235,22 @@ export class Saver implements IDisposable {
     return running;
   }
 
-  /** As it stood before the override; set while there is one. */
+  /** The method without the override; set while there is one. */
   private _save: Save = () => Promise.resolve();
   private _overrides: IDisposable | null = null;
-  /** How often the agent has changed the notebook, how much of it the save that runs has,
-   * and how much is in the file. */
+  /**
+   * Numbers of changes by the agent: so far, in the running save, and in the
+   * file.
+   */
   private _changes = 0;
   private _saving = 0;
   private _saved = 0;
-  /** When a save of which no end is known began, in milliseconds. */
+  /** Start of a save without a known end, in milliseconds. */
   private _startedAt = -Infinity;
-  /** What the first save sent that did not complete since the file was last read. */
+  /**
+   * The content of the first save without a known end since the file was last
+   * read.
+   */
   private _sent: ReadonlyJSONValue | null = null;
   private _last: Promise<void> | null = null;
   private _requested = false;
@@ -249,8 +259,9 @@ export class Saver implements IDisposable {
 }
 
 /**
- * Call `around` in place of a method, with the method and its arguments, until disposed. A
- * wrapper that another has put round ours meanwhile stays; ours then only calls the method.
+ * Call `around` in place of a method, with the method and its arguments, until
+ * disposed. A wrapper that another extension has put around ours stays; ours
+ * then only calls the method.
  */
 function override<K extends string, F extends (...args: never[]) => unknown>(
   object: Record<K, F>,
@@ -277,12 +288,12 @@ function override<K extends string, F extends (...args: never[]) => unknown>(
   });
 }
 
-/** How Lab's context learns which file it saved. It has no public way. */
+/** Lab's context learns the saved file this way; there is no public method. */
 interface ILab {
   _updateContentsModel?(model: Contents.IModel): void;
 }
 
-/** A notebook as its file has it: without trust, which the server adds. */
+/** The notebook as in its file: without trust, which the server adds. */
 function bare({ cells, ...rest }: INotebookContent): ReadonlyJSONValue {
   const plain = cells.map(({ metadata, ...cell }) => ({
     ...cell,
@@ -291,7 +302,10 @@ function bare({ cells, ...rest }: INotebookContent): ReadonlyJSONValue {
   return { ...rest, cells: plain } as unknown as ReadonlyJSONValue;
 }
 
-/** Whether the file is another than the one last read or saved: by hash, else by time. */
+/**
+ * Whether the file has changed since it was last read or saved: by hash, else
+ * by time.
+ */
 function changed(
   disk: Contents.IModel,
   ours: Omit<Contents.IModel, 'content'> | null,

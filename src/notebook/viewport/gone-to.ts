@@ -1,7 +1,8 @@
 /**
- * Two places since the agent last worked in the notebook, or since it was opened: the cell that
- * the person moved to, and the cell that they typed into or ran. They move to a cell by a click
- * or by a key or command that selects it; Escape and a selection by Lab itself do not count.
+ * Tracks two cells since the agent last worked in the notebook, or since it was
+ * opened: the one that the person moved to, and the one that they typed into or
+ * ran. They move to a cell by a click or by a key or command that selects it;
+ * Escape and a selection by Lab itself do not count.
  */
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { Signal } from '@lumino/signaling';

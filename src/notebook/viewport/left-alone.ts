@@ -1,14 +1,15 @@
 /**
- * The one rule for scrolling after the agent's work: only while the person leaves the notebook
- * alone. Scrolling or typing in the notebook stops it; a decision, or a press in one of this
- * extension's controls, starts it again. A click in the notebook changes nothing.
+ * Decides whether the notebook may scroll after the agent's work: only while
+ * the person does not use it. Scrolling or typing in the notebook stops it; a
+ * decision, or a press in one of this extension's controls, starts it again. A
+ * click in the notebook changes nothing.
  */
 import type { Notebook } from '@jupyterlab/notebook';
 
 /** Actions of a person that matter for scrolling. */
 type Act = 'scroll' | 'type' | 'click' | 'decide' | 'press';
 
-/** Whether to follow after the act. */
+/** Whether the notebook may scroll after this action. */
 export function follows(before: boolean, act: Act): boolean {
   switch (act) {
     case 'scroll':

@@ -14,7 +14,10 @@ const MARK_TIME = 1500;
 /** Milliseconds until pictures and widgets have their final size. */
 const SETTLE_TIME = 1500;
 
-/** Gives the element to scroll to, once the cell is drawn; null if the cell lacks it. */
+/**
+ * Returns the element to scroll to, once the cell is drawn; null if the cell
+ * lacks it.
+ */
 type PartOf = (cell: Cell) => (() => HTMLElement | null) | null;
 
 /** False if there is no such cell, or if it lacks the `part`. */
@@ -252,7 +255,7 @@ function stayInView(
   const observer = new ResizeObserver(() => {
     const shown = part();
     if (hadPart && !shown) {
-      stop.abort(); // The part was closed.
+      stop.abort(); // The element to follow was removed.
       return;
     }
     hadPart = !!shown;

@@ -13,7 +13,7 @@ import { Button } from './elements/Button';
 import { usePanel } from './elements/context';
 import { StatusBanner } from './elements/StatusBanner';
 
-/** What the person must know besides the conversation, as banners. */
+/** Banners with facts outside the conversation that the person must know. */
 export function StatusBanners({ state }: { state: IPanelState }): JSX.Element {
   const { store, trans, openNotebook } = usePanel();
   const held = shownView(state)?.info.held;

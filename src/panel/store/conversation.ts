@@ -243,7 +243,7 @@ export class Conversation {
     return this._options.api.waitingFiles(sessionId);
   }
 
-  /** Bring back what undoing a turn took back; without ids, all that can be. */
+  /** Redo undone changes of a turn; without ids, all that can be redone. */
   redoTurn(turn: number, cells: string[] = []): Promise<boolean> {
     return this._command(session_id => ({
       type: 'redo_turn',
@@ -274,7 +274,7 @@ export class Conversation {
     return review;
   }
 
-  /** Report findings with this key no more in this notebook, or again. */
+  /** Hide findings with this key in this notebook, or show them again. */
   async silence(key: string, silenced: boolean): Promise<boolean> {
     return (
       this._options.state.byPerson() &&
@@ -330,8 +330,9 @@ export class Conversation {
   }
 
   /**
-   * Go on with a provider that was just connected: the demo gives way to its model, and a turn
-   * that failed for want of a key runs again, with the default model if need be.
+   * Use a provider that was just connected: its model replaces the demo, and a
+   * turn that failed without a key runs again, with the default model if
+   * needed.
    */
   async connected(provider: string): Promise<void> {
     const view = this._view;

@@ -45,7 +45,7 @@ export class Setup {
     try {
       this._state.patch({ models: await this._api.models() });
     } catch (error) {
-      // A turn reports a bad connection; the list is a convenience.
+      // No message to the person: a turn will report a bad connection.
       console.warn('Could not load models:', error);
     }
   }

@@ -1,7 +1,7 @@
 /**
- * What Enter does with the text in the message field. The server has the last word
- * (session/messages.py): it refuses a message about a question or draft that no
- * longer waits.
+ * Decides what Enter does with the text in the message field. The server has
+ * the last word (session/messages.py): it refuses a message about a question or
+ * draft that no longer waits.
  */
 import { ISessionView, currentTurn } from './view';
 

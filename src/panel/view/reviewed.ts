@@ -44,7 +44,7 @@ export function filesKept(view: ISessionView, event: FilesKept): ISessionView {
   );
 }
 
-/** Cells that a turn ran again as they were. Older journals have none. */
+/** Cells that a turn ran again unchanged. Older journals have none. */
 export function ranAgain(end: TurnEnded): readonly string[] {
   return (end.run_again as string[] | undefined) ?? [];
 }

@@ -106,13 +106,13 @@ export interface ICardItem {
   readonly detail: string;
   /** Remarks of the server's checks on the run. */
   readonly notes: readonly string[];
-  /** What checks of the code and the run found, for people. */
+  /** Findings of checks on the code and the run, for people. */
   readonly findings: readonly Finding[];
-  /** What the code may reach. */
+  /** Labels of what the code may reach. */
   readonly labels: readonly Label[];
   /** Keys of findings that the person has silenced. */
   readonly silenced: readonly string[];
-  /** What the sandbox saw the run do. */
+  /** Observations of the sandbox. */
   readonly sandbox: readonly Observation[];
   /** It failed, and a later run of the same cell succeeded. */
   readonly fixed: boolean;
@@ -124,7 +124,7 @@ export interface ICardItem {
   readonly comment: string;
   /** Cells that define variables lost with the kernel. */
   readonly needed: readonly string[];
-  /** What engines in the kernel do for its run. */
+  /** Progress of engines in the kernel. */
   readonly engines: readonly EngineWork[];
   /** Why the last decision on it did not reach the server; '' if it did. */
   readonly failure: string;
@@ -214,7 +214,7 @@ export interface ISessionView {
   readonly filesChanged: number;
   /** The files that the person kept last, until the next turn. */
   readonly filesKept: FilesKept | null;
-  /** How many items were ever made: the source of keys. */
+  /** Number of items ever made; makes keys unique. */
   readonly made: number;
   /** The running or last model call; 0 before the first. */
   readonly step: number;

@@ -126,7 +126,7 @@ export function addCellCommands(options: {
   ];
 }
 
-/** The cell's number and first words, for a person. */
+/** The cell's number and first line, for people. */
 export function nameIn(cell: Cell, trans: TranslationBundle): string {
   const { model, widgets } = cell.parent as Notebook;
   return nameOf(outlineOf(model!).cells[widgets.indexOf(cell)], trans);

@@ -648,13 +648,13 @@ describe('the end of a turn', () => {
   });
 
   it.each(['max_steps', 'cost_limit', 'time_limit', 'loop'])(
-    'offers to go on after a limit: %s',
+    'offers to continue after a limit: %s',
     async code => {
       const message = 'Stopped at the limit.';
       const end = { stop_reason: 'max_steps', code, message, retry: true };
       const shown = await panel(started, ended(end as never));
       await act(async () => {
-        fireEvent.click(button('Go on'));
+        fireEvent.click(button('Continue'));
       });
       expect(shown.client.ofType('retry')).toHaveLength(1);
     }

@@ -86,7 +86,7 @@ it('makes and revokes tokens of outside agents, and shows a secret once', async 
   });
   expect(group.textContent).toContain('Its code waits for your review.');
   type('Name of the agent', 'Claude');
-  type('It may', 'run');
+  type('Permissions', 'run');
   await click('Make token');
   const shown = screen.getByLabelText('Header') as HTMLInputElement;
   expect(shown.value).toBe('Authorization: Bearer cimcp_Claude');
@@ -300,7 +300,7 @@ describe('the list of models', () => {
     await picker();
     expect(options().map(({ textContent }) => textContent)).toEqual([
       'Bigbig · supports images · supports tools · 1.05M tokens · ' +
-        '$2 in, $10 out per million, higher above 272k, as of 2026-11-23',
+        '$2 in, $10 out per million, more above 272k tokens, as of 2026-11-23',
       'ollama/small8k tokens · local',
       'otherno image support · context unknown · price unknown'
     ]);

@@ -105,7 +105,7 @@ it('silences a finding and offers to undo, with the focus on it', async () => {
     window: 1
   });
   await act(async () => client.play('s1', silence(true)));
-  expect(await screen.findByText('Silenced.')).toBeTruthy();
+  expect(await screen.findByText('Hidden in this notebook.')).toBeTruthy();
   expect(screen.queryByRole('button', { name: 'Show' })).toBeNull();
   expect(document.activeElement).toBe(await button('Undo'));
   fireEvent.click(toggle);

@@ -100,7 +100,7 @@ it('opens nothing after a decision that failed', async () => {
 it('links to the notebook and its conversation', async () => {
   const { store, opened } = await panel(started, ASKED, WENT, ended());
   fireEvent.click(
-    screen.getByRole('button', { name: 'Went on in Models.ipynb' })
+    screen.getByRole('button', { name: 'Continued in Models.ipynb' })
   );
   expect(opened).toEqual(['work/Models.ipynb']);
   expect(store.state.now.shown['work/Models.ipynb']).toBe('s2');
@@ -113,7 +113,7 @@ it('links to the notebook where it is now', async () => {
     await settled();
   });
   fireEvent.click(
-    screen.getByRole('button', { name: 'Went on in Fits.ipynb' })
+    screen.getByRole('button', { name: 'Continued in Fits.ipynb' })
   );
   expect(opened).toEqual(['work/Fits.ipynb']);
 });

@@ -70,7 +70,7 @@ async function play(
 }
 
 const end = ended({ waiting_files: 2, overlay: true, added: ['cell1'] });
-const tray = () => screen.findByRole('group', { name: 'Files that wait' });
+const tray = () => screen.findByRole('group', { name: 'Waiting files' });
 
 async function press(name: string): Promise<void> {
   await click(within(await tray()).getByRole('button', { name }));
@@ -207,7 +207,7 @@ describe('files that wait in an overlay', () => {
 
   it('are not asked for where the kernel has no overlay', async () => {
     await panel([file()], started, ended());
-    expect(screen.queryByRole('group', { name: 'Files that wait' })).toBeNull();
+    expect(screen.queryByRole('group', { name: 'Waiting files' })).toBeNull();
   });
 
   it('cannot be listed: the server says why', async () => {

@@ -3,7 +3,7 @@ import type { IPastedKey } from '../../view/pasted-keys';
 import { Button } from '../elements/Button';
 import { usePanel, usePanelState } from '../elements/context';
 
-/** Says that the message looks like a key, and what the person can do with it. */
+/** A notice that the message looks like a key, with the person's choices. */
 export function KeyNotice(props: {
   found: IPastedKey;
   frame: React.RefObject<HTMLDivElement>;

@@ -5,7 +5,10 @@ import { lastOf, place } from '../../view/place';
 import type { ISessionView } from '../../view/view';
 import { usePanel } from '../elements/context';
 
-/** The person's choice for the next message: after a cell, or at the end of the notebook. */
+/**
+ * The person's choice for the cells of the next message: after a cell, or at
+ * the end.
+ */
 export type Chosen = { readonly cell: string } | 'end' | null;
 
 /** Chooses where the cells of the next message go. */

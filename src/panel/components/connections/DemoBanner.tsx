@@ -11,7 +11,10 @@ const LocalServers = lazy(
   async () => (await import('./LocalServers')).LocalServers
 );
 
-/** Says that a recording answers, and connects a model in its place. */
+/**
+ * Tells the person that a recording answers; its button connects a model
+ * instead.
+ */
 export function DemoBanner(): JSX.Element {
   const { store, trans } = usePanel();
   const { connections, status } = usePanelState();

@@ -220,7 +220,7 @@ function price(info: IModelInfo, trans: TranslationBundle): string {
   const long = info.long_prompts;
   return [
     trans.__('$%1 in, $%2 out per million', input, output),
-    long && trans.__('higher above %1', size(long.over)),
+    long && trans.__('more above %1 tokens', size(long.over)),
     info.prices_seen && trans.__('as of %1', info.prices_seen)
   ]
     .filter(Boolean)

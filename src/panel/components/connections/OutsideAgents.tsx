@@ -156,7 +156,7 @@ function TokenForm(props: { made: (made: IMade) => void }): JSX.Element {
         />
       </label>
       <label>
-        {trans.__('It may')}
+        {trans.__('Permissions')}
         <select
           className="jp-codeinterp-Input"
           value={scope}

@@ -1,4 +1,4 @@
-/** What a restart or change of the kernel has taken, and how to get it back. */
+/** The variables lost with a kernel, and a button to restore them. */
 import React from 'react';
 import { type ICardItem, currentTurn } from '../../view/view';
 import { usePanel, usePanelState } from '../elements/context';

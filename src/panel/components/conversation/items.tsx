@@ -155,7 +155,7 @@ function WentOnLine({ item }: { item: IWentOnItem }): JSX.Element {
   return (
     <p className="jp-codeinterp-Note" data-level="info">
       <Button look="link" onClick={open}>
-        {trans.__('Went on in %1', PathExt.basename(notebook))}
+        {trans.__('Continued in %1', PathExt.basename(notebook))}
       </Button>
     </p>
   );

@@ -1,4 +1,7 @@
-/** Above the composer: the files that wait in the overlay of a sandboxed kernel. */
+/**
+ * Files that wait in the overlay of a sandboxed kernel; shown above the
+ * composer.
+ */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { IWaitingFile, IWaitingList } from '../../../protocol/api';
@@ -45,7 +48,7 @@ export function WaitingFiles({ view }: { view: ISessionView }): JSX.Element {
     <div
       className="jp-codeinterp-Waiting"
       role="group"
-      aria-label={trans.__('Files that wait')}
+      aria-label={trans.__('Waiting files')}
     >
       {count > 0 && (
         <details>

@@ -1,4 +1,4 @@
-/** What was done with files that waited in an overlay, as sentences. */
+/** Sentences on waiting files that were kept or discarded. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { FilesKept } from '../../../protocol/protocol';
 

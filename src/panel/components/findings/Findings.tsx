@@ -1,4 +1,6 @@
-/** What checks found in a run: the facts, with “Show” and “Not a problem”. */
+/**
+ * The findings of checks on a run, with the buttons “Show” and “Not a problem”.
+ */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { Finding } from '../../../protocol/protocol';
@@ -36,7 +38,7 @@ function OneFinding(props: { card: ICardItem; finding: Finding }): JSX.Element {
       <span className="jp-codeinterp-Finding-words">
         {silenced ? (
           <span role="status" title={sentence}>
-            {trans.__('Silenced.')}
+            {trans.__('Hidden in this notebook.')}
           </span>
         ) : (
           sentence

@@ -1,4 +1,4 @@
-/** What the code of a card may do, in a few words; a tip shows the line. */
+/** Labels of what a card's code may do; a tip shows the line. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { Label } from '../../../protocol/protocol';

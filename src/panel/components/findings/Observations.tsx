@@ -1,4 +1,7 @@
-/** What a run did, as its sandbox or its kernel observed it; a tip shows the details. */
+/**
+ * Labels of what a run did, by its sandbox or its kernel; a tip shows the
+ * details.
+ */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { Observation } from '../../../protocol/protocol';
@@ -65,7 +68,7 @@ function tipOf(
       );
     case 'refused':
       return trans.__(
-        'The sandbox does not allow this:\n%1\nThe list of allowed hosts is a setting of the server.',
+        'The sandbox does not allow this:\n%1\nAn admin can allow more hosts.',
         listed
       );
     case 'lost':

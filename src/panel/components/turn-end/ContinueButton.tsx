@@ -4,7 +4,7 @@ import { Button } from '../elements/Button';
 import { usePanel, usePanelState, useSignal } from '../elements/context';
 import { RunAbove } from './RunAbove';
 
-/** Codes of ends at a limit: nothing failed. */
+/** Codes of turns that ended at a limit, without a failure. */
 export const LIMITS: readonly string[] = [
   'max_steps',
   'cost_limit',
@@ -32,11 +32,9 @@ export function ContinueButton({ code }: { code: string }): JSX.Element {
         />
       )}
       <Button disabled={busy} onClick={() => void retry()}>
-        {stopped
+        {stopped || LIMITS.includes(code)
           ? trans.__('Continue')
-          : LIMITS.includes(code)
-            ? trans.__('Go on')
-            : trans.__('Try again')}
+          : trans.__('Try again')}
       </Button>
     </>
   );

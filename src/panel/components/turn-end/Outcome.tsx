@@ -80,8 +80,8 @@ function sentences(item: IEndItem, trans: TranslationBundle): string[] {
   if (bare) {
     words.push(
       trans._n(
-        'The outputs of %1 cell could not be put back: they were not kept.',
-        'The outputs of %1 cells could not be put back: they were not kept.',
+        'The outputs of %1 cell could not be restored: they were not kept.',
+        'The outputs of %1 cells could not be restored: they were not kept.',
         bare
       )
     );

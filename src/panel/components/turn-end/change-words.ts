@@ -1,4 +1,4 @@
-/** How the review names a change and its state. */
+/** The review's words for a change and its state. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IChange } from '../../../protocol/api';
 import type { Store } from '../../store/store';

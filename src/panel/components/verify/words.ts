@@ -1,4 +1,4 @@
-/** What a verification found, in words. */
+/** The result of a verification, in words. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IVerification, IVerifiedCell } from '../../../protocol/rest';
 
