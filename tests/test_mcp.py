@@ -120,7 +120,7 @@ async def test_a_client_that_may_look_reads_and_changes_nothing(
         assert lost.is_error and "No notebook" in texts(lost)
     assert sources(file) == before
     (session,) = site.extension.manager.sessions.values()
-    assert session.info.mode == "plan" and session.info.title.startswith("By ")
+    assert session.info.mode == "plan" and session.info.title == "By Test", "its token's name"
 
 
 async def test_a_client_reads_nothing_behind_a_link(
@@ -158,6 +158,7 @@ async def test_a_run_waits_for_a_person(site: Site, file: Path, mode: str) -> No
             result = await calling
         assert "42" in texts(result) and not result.is_error
         assert told[0] == "Waiting for a person to decide in JupyterLab."
+        assert set(told[1:]) <= {"Working."}
         # The next call is a step of the same turn, and needs its own decision.
         async with drafted(site, rest, client, source="1 / 0") as (calling, session_id, draft):
             draft = await second(rest, session_id)

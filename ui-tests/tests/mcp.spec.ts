@@ -74,7 +74,7 @@ test('the draft of an outside agent waits for the person', async ({
   await pressAway(run);
   expect(await running).toContain('40');
   expect(await notebook.sources()).toEqual(['mine = 20', 'print(mine * 2)']);
-  await expect(panel.log).toContainText('By Outside agent');
+  await expect(panel.log).toContainText('By Test');
   await page.screenshot({ path: 'test-results/mcp-done.png' });
 
   const rejected = call('run_cell', { source: '1 / 0', title: 'Divide' });

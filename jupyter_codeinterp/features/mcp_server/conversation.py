@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 import uuid
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +18,7 @@ from ...base.errors import CommandError
 from ...run.approval.modes import ASKING, BY_RANK, RUN_ALL
 from ...session.messages import Sender
 from ...wire.commands import Cancel, SendMessage
-from ...wire.events import DraftWaiting, RunStarted, TurnEnded, read_event
+from ...wire.events import TurnEnded, read_event
 from ...wire.messages import Image, Message, Text, ToolResult, ToolUse, Usage, assistant
 from ...wire.ports import ModelDone, ModelEvent, ModelInfo, ModelRequest, ModelText, ModelToolInput
 from . import MODELS
@@ -37,10 +37,8 @@ NOT_THEIRS = (
     "Only the program {client} can continue here. To continue yourself, choose a model and send "
     "the message again."
 )
-WAITING = "Waiting for a person to decide in JupyterLab."
-RUNNING = "The kernel runs the cell."
-Tell = Callable[[str], None]
-"""Takes a progress message for the waiting client."""
+Tell = Callable[[str], Awaitable[None]]
+"""Sends a progress notification to the client."""
 
 
 class CallResult(NamedTuple):
@@ -79,9 +77,13 @@ class ClientConversation:
     def at_work(self) -> bool:
         return self._result is not None
 
-    async def call(
-        self, name: str, given: dict[str, Any], scope: str, by: int, tell: Tell
-    ) -> CallResult:
+    @property
+    def waiting(self) -> bool:
+        """Whether a call waits for a person."""
+        session = self._manager.live(self._session_id)
+        return self.at_work and session is not None and session.waiting
+
+    async def call(self, name: str, given: dict[str, Any], scope: str, by: int) -> CallResult:
         """Carry out a call after the earlier ones. Cancelling it stops the turn.
 
         Raises CommandError and StoreError as ``service.send``.
@@ -91,7 +93,7 @@ class ClientConversation:
             result: asyncio.Future[CallResult] = asyncio.get_running_loop().create_future()
             self._result = (call.id, result)
             try:
-                return await self._carry_out(call, result, self._mode(scope), by, tell)
+                return await self._carry_out(call, result, self._mode(scope), by)
             except asyncio.CancelledError:
                 from ...session import service  # see ``preload``
 
@@ -107,13 +109,13 @@ class ClientConversation:
         return RUN_ALL if self._at_once else ASKING
 
     async def _carry_out(
-        self, call: ToolUse, result: asyncio.Future[CallResult], mode: Any, by: int, tell: Tell
+        self, call: ToolUse, result: asyncio.Future[CallResult], mode: Any, by: int
     ) -> CallResult:
         while True:
             session, began = await self._in_turn(mode, by)
             self._call = call
             self._came.set()
-            ending = asyncio.ensure_future(self._end(session, session.event_log.last_seq, tell))
+            ending = asyncio.ensure_future(self._end(session, session.event_log.last_seq))
             try:
                 both: set[asyncio.Future[Any]] = {result, ending}
                 await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
@@ -161,8 +163,8 @@ class ClientConversation:
         self._session_id = session.info.session_id
         return session
 
-    async def _end(self, session: Session, after: int, tell: Tell) -> TurnEnded:
-        """Wait for the end of the turn, and tell the client what it waits for."""
+    async def _end(self, session: Session, after: int) -> TurnEnded:
+        """Wait for the end of the turn."""
         events: Any = session.event_log.follow(after)
         async with aclosing(events):
             async for _, data in events:
@@ -170,10 +172,6 @@ class ClientConversation:
                 if isinstance(event, TurnEnded):
                     self.takes_calls = False
                     return event
-                if isinstance(event, DraftWaiting):
-                    tell(WAITING)
-                elif isinstance(event, RunStarted):
-                    tell(RUNNING)
         raise RuntimeError("the events of a conversation have ended")
 
     def _stored(self, session: Session, call_id: str) -> CallResult | None:

@@ -43,10 +43,9 @@ class McpHandler(JupyterHandler):
     def check_xsrf_cookie(self) -> None:
         """Skip the check, because cookies do not count here."""
 
-    @property
-    def _service(self) -> ClientService:
-        service: ClientService = self.settings["codeinterp_mcp"]
-        return service
+    def initialize(self) -> None:
+        self._service: ClientService = self.settings["codeinterp_mcp"]
+        self._gone = asyncio.Event()
 
     @allow_unauthenticated
     async def post(self) -> None:
@@ -61,7 +60,6 @@ class McpHandler(JupyterHandler):
         await self._serve()
 
     async def _serve(self) -> None:
-        self._gone = asyncio.Event()
         try:
             token = self._token()
             sessions = await self._service.sessions(token.id)
@@ -100,17 +98,10 @@ class McpHandler(JupyterHandler):
         ]
         return {
             "type": "http",
-            "asgi": {"version": "3.0"},
-            "http_version": "1.1",
             "method": request.method,
-            "scheme": request.protocol,
             "path": request.path,
-            "raw_path": request.path.encode(),
             "query_string": b"",
-            "root_path": "",
             "headers": headers,
-            "client": (request.remote_ip or "", 0),
-            "server": (request.host_name, None),
             CALLER: TokenHolder(token, self._may),
         }
 
@@ -153,8 +144,7 @@ class McpHandler(JupyterHandler):
 
     def on_connection_close(self) -> None:
         super().on_connection_close()
-        if hasattr(self, "_gone"):
-            self._gone.set()
+        self._gone.set()
 
 
 class NoDiscoveryHandler(JupyterHandler):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections import Counter
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,6 @@ from tornado import web
 from ...app.notebooks.notebook_kernels import no_notebook, usable
 from ...base.errors import CodeInterpError, CommandError, ModelError
 from ...base.paths import normalize, root_of
-from ...base.visible import visible_line
 from ...sandbox.shared import trees
 from ...session.server.windows import Bearer
 from ...wire.commands import NOT_ALLOWED
@@ -39,8 +39,10 @@ NO_CLIENT = (
 )
 LOOKS_EVERY = 1.0
 """Seconds between checks whether a call's token was revoked."""
-LONGEST_CLIENT = 60
-"""Characters of a client's name."""
+TELLS_EVERY = 10.0
+"""Seconds between progress notifications without news."""
+WAITING = "Waiting for a person to decide in JupyterLab."
+WORKING = "Working."
 MOST_CONVERSATIONS = 500
 """Kept conversations of one token. Beyond it, the oldest idle ones are dropped."""
 MOST_CALLS = 40
@@ -96,7 +98,7 @@ class ClientService:
             await one.close()
 
     async def call(
-        self, caller: TokenHolder, client: str, name: str, given: dict[str, Any], tell: Tell
+        self, caller: TokenHolder, name: str, given: dict[str, Any], tell: Tell
     ) -> CallResult:
         """Call one of our tools. Errors, such as a token revoked meanwhile, become error results.
         Cancelling it stops the call."""
@@ -105,31 +107,31 @@ class ClientService:
             words = f"This token has {MOST_CALLS} open calls. Wait until one of them ends."
             return CallResult((Text(words),), True)
         self._calls[token_id] += 1
-        work = asyncio.ensure_future(self._call(caller, client, name, given, tell))
-        revoked = asyncio.ensure_future(self._revoked(token_id))
+        work = asyncio.ensure_future(self._call(caller, name, given))
         try:
-            both: set[asyncio.Future[Any]] = {work, revoked}
-            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-            self.tokens.maker(token_id)
-            return await work
+            await self._watch(work, token_id, tell)
+            return work.result()
         except CodeInterpError as error:
             return CallResult((Text(error.message),), True)
         finally:
-            for task in (work, revoked):
-                task.cancel()
-            await asyncio.gather(work, revoked, return_exceptions=True)
+            work.cancel()
+            await asyncio.gather(work, return_exceptions=True)
             self._calls[token_id] -= 1
 
-    async def _revoked(self, token_id: str) -> None:
-        """Raises CommandError ``no_token`` once a page, another server or the command line has
-        revoked the token."""
-        while True:
+    async def _watch(self, work: asyncio.Future[CallResult], token_id: str, tell: Tell) -> None:
+        """Wait for the end of a call. Raises CommandError ``no_token`` once a page, another server
+        or the command line has revoked the token."""
+        told, when = WORKING, time.monotonic()
+        while not work.done():
+            await asyncio.wait({work}, timeout=LOOKS_EVERY)
             self.tokens.maker(token_id)
-            await asyncio.sleep(LOOKS_EVERY)
+            mine = (one for (of, _), one in self._conversations.items() if of == token_id)
+            words = WAITING if any(one.waiting for one in mine) else WORKING
+            if not work.done() and (words != told or time.monotonic() - when > TELLS_EVERY):
+                told, when = words, time.monotonic()
+                await tell(words)
 
-    async def _call(
-        self, caller: TokenHolder, client: str, name: str, given: dict[str, Any], tell: Tell
-    ) -> CallResult:
+    async def _call(self, caller: TokenHolder, name: str, given: dict[str, Any]) -> CallResult:
         token, tool = caller.token, BY_NAME[name]
         self.tokens.maker(token.id)  # Somebody may have revoked it since the request came.
         if tool.changes and token.scope != "run":
@@ -140,17 +142,16 @@ class ClientService:
         if name == "list_notebooks":
             return CallResult((Text(await self._listed(_text(given, "folder"))),))
         path = await need(self._contents, _text(given, "notebook"))
-        conversation = self._conversation(token, client, path)
+        conversation = self._conversation(token, path)
         if tool.changes:
             await self._kernels.ready(path)
         rest = {key: value for key, value in given.items() if key != "notebook"}
-        return await conversation.call(name, rest, token.scope, self._number(token), tell)
+        return await conversation.call(name, rest, token.scope, self._number(token))
 
-    def _conversation(self, token: Token, client: str, path: str) -> ClientConversation:
+    def _conversation(self, token: Token, path: str) -> ClientConversation:
         key = (token.id, path)
         if key not in self._conversations:
-            name = visible_line(client)[:LONGEST_CLIENT].strip() or token.name
-            made = ClientConversation(self._manager, name, path, self.runs_at_once)
+            made = ClientConversation(self._manager, token.name, path, self.runs_at_once)
             self._conversations[key] = made
             mine = [kept for kept in self._conversations if kept[0] == token.id]
             for old in mine[:-MOST_CONVERSATIONS]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from ...agent.tools.registry import BUILT_IN
 from ...wire.commands import CHANGE, EXECUTE, LOOK
 
-_STRING = {"type": "string"}
+_FOLDER = {"type": "object", "properties": {"folder": {"type": "string"}}, "required": []}
 _NOTEBOOK = {
     "type": "string",
     "description": "Path of the notebook on the server, as list_notebooks gives it.",
@@ -29,60 +29,30 @@ class OfferedTool(NamedTuple):
     changes: bool = True
 
 
-def _schema(required: list[str], **properties: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": required}
-
-
 def _own(name: str, description: str, *needs: tuple[str, str]) -> OfferedTool:
     """The agent's tool of this name."""
     spec = next(tool.spec for tool in BUILT_IN if tool.name == name).input_schema
+    properties = {"notebook": _NOTEBOOK, **spec["properties"]}
     required = ["notebook", *spec.get("required", ())]
-    schema = _schema(required, notebook=_NOTEBOOK, **spec["properties"])
+    schema = {"type": "object", "properties": properties, "required": required}
     return OfferedTool(name, description, schema, needs, CHANGE in needs)
 
 
+LISTS = "Notebooks and folders in a folder of the server, by default its root."
+READS = "Read current cells. Long notebooks are cut: name more with cell_ids."
+READS_ON = "Read more of a cell's cut output, by start and length in characters."
+INSPECTS = "Types, shapes, columns and short values of variables in the kernel."
+RUNS = f"Insert a code cell, by default after your last one, and run it. {REVIEWED}"
+EDITS = f"Replace the source of a code cell and run it. {REVIEWED}"
+WRITES = "Insert a Markdown cell. A person reviews anything beyond plain Markdown."
 OFFERED = (
-    OfferedTool(
-        "list_notebooks",
-        "Notebooks and folders in a folder of the server, by default its root.",
-        _schema([], folder=_STRING),
-        (LOOK,),
-        changes=False,
-    ),
-    _own(
-        "read_notebook",
-        "Read current cells. Long notebooks are cut: name more with cell_ids.",
-        LOOK,
-    ),
-    _own(
-        "read_output",
-        "Read more of a cell's cut output, by start and length in characters.",
-        LOOK,
-    ),
-    _own(
-        "inspect_variables",
-        "Types, shapes, columns and short values of variables in the kernel.",
-        LOOK,
-        EXECUTE,
-    ),
-    _own(
-        "run_cell",
-        f"Insert a code cell, by default after your last one, and run it. {REVIEWED}",
-        EXECUTE,
-        CHANGE,
-    ),
-    _own(
-        "edit_cell",
-        f"Replace the source of a code cell and run it. {REVIEWED}",
-        EXECUTE,
-        CHANGE,
-    ),
-    _own(
-        "add_markdown",
-        "Insert a Markdown cell. A person reviews anything beyond plain Markdown.",
-        EXECUTE,
-        CHANGE,
-    ),
+    OfferedTool("list_notebooks", LISTS, _FOLDER, (LOOK,), changes=False),
+    _own("read_notebook", READS, LOOK),
+    _own("read_output", READS_ON, LOOK),
+    _own("inspect_variables", INSPECTS, LOOK, EXECUTE),
+    _own("run_cell", RUNS, EXECUTE, CHANGE),
+    _own("edit_cell", EDITS, EXECUTE, CHANGE),
+    _own("add_markdown", WRITES, EXECUTE, CHANGE),
     _own("delete_cell", f"Delete a cell. {REVIEWED}", EXECUTE, CHANGE),
 )
 BY_NAME = {tool.name: tool for tool in OFFERED}
