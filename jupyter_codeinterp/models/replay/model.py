@@ -208,7 +208,7 @@ class ReplayModel:
         return tuple(
             Outcome(
                 name=recorded.id,
-                title=recorded.input["title"],
+                title=recorded.input.get("title", recorded.name),
                 expected=step.expect.get(recorded.id, ExpectedResult()),
                 text=texts.get(live.id, ""),
             )
