@@ -20,7 +20,7 @@ from .wiring import offering
 if TYPE_CHECKING:
     from tornado.web import RequestHandler
 
-    from .agent.tools.registry import ToolRegistry
+    from .agent.tools.shared.base import ToolRegistry
     from .run.approval.hooks import Hook, Hooks
     from .run.turn.workplace import MoreTools
     from .view.untrusted import Untrusted
@@ -132,9 +132,9 @@ class Extensions:
     @cached_property
     def tools(self) -> ToolRegistry:
         """The agent's own tools, and those of other packages."""
-        from .agent.tools.registry import ToolRegistry  # see ``preload``
+        from .agent.tools.registry import built_in_tools  # see ``preload``
 
-        registry = ToolRegistry()
+        registry = built_in_tools()
         self.added += self._add(TOOLS, registry.add)
         return registry
 

@@ -10,9 +10,10 @@ from typing import Any, Literal, TypeVar, Union
 
 import msgspec
 
-from jupyter_codeinterp.agent.tools.registry import ToolRegistry
+from jupyter_codeinterp.agent.tools.registry import built_in_tools
 from jupyter_codeinterp.base.errors import DocumentError, ModelError
 from jupyter_codeinterp.extensions import own_hooks
+from jupyter_codeinterp.journal.sqlite.store import SqliteStore
 from jupyter_codeinterp.notebook.apply import apply
 from jupyter_codeinterp.run.approval.hooks import Hooks
 from jupyter_codeinterp.run.approval.plain_markdown import markdown_risks
@@ -61,7 +62,7 @@ from jupyter_codeinterp.wire.ports import (
     ModelThinking,
     ModelToolInput,
 )
-from jupyter_codeinterp.wire.stores import Journal, SessionStore, StoredOp
+from jupyter_codeinterp.wire.stores import StoredOp
 from tests.kernels import until
 
 E = TypeVar("E")
@@ -178,7 +179,7 @@ def _pieces(message: Message) -> Iterator[ModelEvent]:
 class MemoryDocument:
     """The reference document: a notebook in memory that answers at once."""
 
-    def __init__(self, store: SessionStore, session_id: str, notebook: Notebook) -> None:
+    def __init__(self, store: SqliteStore, session_id: str, notebook: Notebook) -> None:
         self.path = "memory.ipynb"
         self.notebook = notebook
         self.active_cell_id = ""
@@ -371,7 +372,7 @@ class Bench:
 
     def __init__(
         self,
-        store: Journal,
+        store: SqliteStore,
         kernel: Kernel,
         script: Sequence[Turn],
         notebook: Notebook,
@@ -403,7 +404,7 @@ class Bench:
                 self.store,
                 self.rules,
                 lambda name: self.model,
-                ToolRegistry(),
+                built_in_tools(),
                 self.hooks,
             ),
             place,

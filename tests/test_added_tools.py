@@ -14,7 +14,7 @@ import numpy
 import pandas  # type: ignore[import-untyped]
 import pytest
 
-from jupyter_codeinterp.agent.tools.registry import BUILT_IN, ToolRegistry
+from jupyter_codeinterp.agent.tools.registry import BUILT_IN, built_in_tools
 from jupyter_codeinterp.api import Seen, Tool, ToolContext, Variable
 from jupyter_codeinterp.kernel.inside.variables import describe
 from jupyter_codeinterp.wire import commands as c
@@ -109,7 +109,7 @@ TOOL = Tool("look_up", "Look up", "Look something up.", msgspec.Struct, run=noth
     ],
 )
 def test_what_is_no_tool_is_refused(changed: dict[str, Any], why: str) -> None:
-    registry = ToolRegistry()
+    registry = built_in_tools()
     with pytest.raises(ValueError, match=why):
         registry.add(dataclasses.replace(TOOL, **changed))
     assert registry.specs() == tuple(tool.spec for tool in BUILT_IN)

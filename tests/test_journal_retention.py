@@ -13,14 +13,13 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.base.sentences import Sentence
-from jupyter_codeinterp.journal.ledger import GONE
 from jupyter_codeinterp.journal.sqlite import Retention, SqliteStore
 from jupyter_codeinterp.journal.sqlite import file as mark
 from jupyter_codeinterp.wire.commands import SessionInfo
 from jupyter_codeinterp.wire.events import Note
 from jupyter_codeinterp.wire.messages import Text, user
 from jupyter_codeinterp.wire.ops import Delete, FinishRun, Output, Receipt, Restore
-from jupyter_codeinterp.wire.stores import StoredOp
+from jupyter_codeinterp.wire.stores import GONE, StoredOp
 from tests.kept_outputs import kept_outputs, put_outputs
 
 DAY = 86_400.0

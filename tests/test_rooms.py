@@ -19,6 +19,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 MOST = 12
 """Files in a room, tests and generated ones left out."""
+LONGEST_CLASS, LONGEST_FUNCTION = 350, 60
+"""Lines, comments and docstrings included."""
 GENERATED = {"__init__.py", "_version.py", "protocol.ts", "formula-names.ts"}
 VERSION = ROOT / "jupyter_codeinterp" / "__init__.py"
 """The way in, which knows the server extension; what asks here asks for the version."""
@@ -70,6 +72,18 @@ def test_no_two_classes_share_a_name() -> None:
     )
     # Jupyter names a section of its configuration by the class, also without a server.
     assert [name for name, number in classes.items() if number > 1] == ["CodeInterp"]
+
+
+def test_no_class_and_no_function_is_long() -> None:
+    sizes: dict[str, int] = {}
+    for path in SOURCES["jupyter_codeinterp"]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+                lines = (node.end_lineno or 0) - node.lineno + 1
+                most = LONGEST_CLASS if isinstance(node, ast.ClassDef) else LONGEST_FUNCTION
+                sizes[f"{path.name} {node.name}"] = lines - most
+    assert sizes
+    assert {name: over for name, over in sizes.items() if over > 0} == {}
 
 
 def _room(path: Path) -> str:

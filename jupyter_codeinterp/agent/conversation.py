@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ..journal.event_log import DeferredWrites
+from ..journal.sqlite.store import SqliteStore
 from ..run.turn.budget import BUDGET
 from ..run.turn.results import OUTCOME
 from ..view.attached import weight
@@ -28,7 +29,6 @@ from ..wire.messages import (
     user,
     with_room,
 )
-from ..wire.stores import SessionStore
 
 SUMMARY_LENGTH = 12_000
 """Characters of a summary: some 3,000 tokens, a small part of any model's context."""
@@ -49,7 +49,7 @@ The last one is from older journals."""
 class Conversation:
     def __init__(
         self,
-        store: SessionStore,
+        store: SqliteStore,
         session_id: str,
         deferred: DeferredWrites,
         scrub: Callable[[str], str] = str,

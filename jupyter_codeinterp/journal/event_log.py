@@ -24,7 +24,7 @@ from ..wire.events import (
     TurnEnded,
     event_json,
 )
-from ..wire.stores import SessionStore
+from .sqlite.store import SqliteStore
 
 # -------------------------------------------------------------------------------------------------
 # Journal writes that failed and are repeated later, in order.
@@ -90,7 +90,7 @@ Delta = Union[TextDelta, ThinkingDelta]
 
 class EventLog:
     def __init__(
-        self, store: SessionStore, session_id: str, last_seq: int, deferred: DeferredWrites
+        self, store: SqliteStore, session_id: str, last_seq: int, deferred: DeferredWrites
     ) -> None:
         self.last_seq = last_seq
         self._store = store

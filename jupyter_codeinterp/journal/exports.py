@@ -10,8 +10,8 @@ from itertools import islice
 from ..wire.commands import SessionInfo
 from ..wire.events import Cost, Event, UsageChanged
 from ..wire.ops import FinishRun, Output, joined
-from ..wire.stores import SessionStore
 from .prose import code, fenced, harmless, known_language, plain, quoted
+from .sqlite.store import SqliteStore
 from .transcript import AnswerText, Card, Item, Line, PersonMessage, turns
 
 Pictures = Mapping[str, Sequence[str]]
@@ -96,7 +96,7 @@ _KINDS = (("image/png", "iVBORw0KGgo"), ("image/jpeg", "/9j/"))
 _BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 
 
-async def pictures(store: SessionStore, session_id: str) -> dict[str, list[str]]:
+async def pictures(store: SqliteStore, session_id: str) -> dict[str, list[str]]:
     """The pictures of a session's runs, as ``Pictures``."""
     found: dict[str, list[str]] = {}
     left = MOST

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-import msgspec
-
 from ..wire.ops import (
     BeginRun,
     Cell,
@@ -29,54 +27,15 @@ from ..wire.ops import (
     order_after,
     run_id_of,
 )
-from ..wire.stores import INHERITED, SessionStore, StoredOp
+from ..wire.stores import INHERITED, StoredOp, light_op
 from .changes import CellChange, changes_of
-
-# -------------------------------------------------------------------------------------------------
-# Separates ops and receipts from their outputs, which the journal stores once.
-#
-# A light op or receipt names its outputs by digest; a light ``FinishRun`` also has their types.
+from .sqlite.store import SqliteStore
 
 Outputs = Callable[[CellChange], tuple[Output, ...]]
 """The outputs of a cell before a change; () if the journal lacks them."""
-GONE: Output = {
-    "output_type": "stream",
-    "name": "stderr",
-    "text": "[These outputs are no longer kept. Run the cell again to see them.]\n",
-}
 
 
-def light_op(op: Op) -> tuple[Op, tuple[Output, ...]]:
-    """The op without its outputs, and the outputs."""
-    if isinstance(op, FinishRun) and op.outputs:
-        types = tuple({"output_type": output.get("output_type")} for output in op.outputs)
-        return msgspec.structs.replace(op, outputs=types, kept=""), op.outputs
-    if isinstance(op, Restore) and op.cell.get("outputs"):
-        cell = {**op.cell, "outputs": []}
-        return msgspec.structs.replace(op, cell=cell, kept=""), tuple(op.cell["outputs"])
-    return op, ()
-
-
-def whole_op(stored: StoredOp, outputs: tuple[Output, ...] | None) -> StoredOp:
-    """A light op with its outputs, or a note in their place if the journal dropped them."""
-    op: Op = stored.op
-    if isinstance(op, FinishRun):
-        op = msgspec.structs.replace(op, outputs=outputs or (GONE,), kept=stored.outputs)
-    elif isinstance(op, Restore):
-        cell = {**op.cell, "outputs": list(outputs or ())}
-        op = msgspec.structs.replace(op, cell=cell, kept=stored.outputs)
-    return msgspec.structs.replace(stored, op=op, outputs="")
-
-
-def light_receipt(receipt: Receipt) -> tuple[Receipt, tuple[Output, ...]]:
-    """The receipt without the outputs of ``before``, and the outputs."""
-    if receipt.before is None or not receipt.before.get("outputs"):
-        return receipt, ()
-    before = {**receipt.before, "outputs": []}
-    return msgspec.structs.replace(receipt, before=before), tuple(receipt.before["outputs"])
-
-
-def outputs_of(store: SessionStore, session_id: str) -> Outputs:
+def outputs_of(store: SqliteStore, session_id: str) -> Outputs:
     """A loader of outputs from the journal."""
 
     def outputs(change: CellChange) -> tuple[Output, ...]:
@@ -85,7 +44,7 @@ def outputs_of(store: SessionStore, session_id: str) -> Outputs:
     return outputs
 
 
-def kept_under(store: SessionStore, session_id: str, change: CellChange) -> str:
+def kept_under(store: SqliteStore, session_id: str, change: CellChange) -> str:
     """The digest of the outputs before a change; "" if the journal lacks them. For outputs too
     large for a receipt, those of the run in the cell's metadata, if its execution count matches."""
     if change.outputs or not change.left_out or change.before is None:

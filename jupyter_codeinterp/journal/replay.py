@@ -34,8 +34,9 @@ from ..wire.events import (
     WentOn,
 )
 from ..wire.ops import BeginRun, FinishRun
-from ..wire.stores import SessionStore, StoredOp
+from ..wire.stores import StoredOp
 from .changes import State
+from .sqlite.store import SqliteStore
 
 # -------------------------------------------------------------------------------------------------
 # Runs that a killed server left open. Pure.
@@ -235,7 +236,7 @@ class Replay:
             approved = " " + Sentence(WENT_ON, name=self._went_on.rpartition("/")[2])
         return f"{LOST}{had_begun}{approved}]"
 
-    def onward(self, session_id: str, store: SessionStore) -> Iterator[WentOn]:
+    def onward(self, session_id: str, store: SqliteStore) -> Iterator[WentOn]:
         """The link to a conversation that the server began before it stopped, if it is missing."""
         calls = [call for call, cell_id in self._running.items() if not cell_id]
         draft_id = next((self._without_cell.get(call, "") for call in calls), "")

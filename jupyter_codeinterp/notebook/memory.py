@@ -8,15 +8,16 @@ from typing import Any, Literal
 
 import msgspec
 
+from ..journal.sqlite.store import SqliteStore
 from ..wire.ops import Cell, CellView, Notebook, Op, Output, Receipt, Snapshot, run_id_of
-from ..wire.stores import SessionStore, StoredOp
+from ..wire.stores import StoredOp
 from .apply import apply
 
 
 class MemoryDocument:
     """Implements the ``NotebookDocument`` port. Applies ops at once, in order."""
 
-    def __init__(self, store: SessionStore, session_id: str, name: str) -> None:
+    def __init__(self, store: SqliteStore, session_id: str, name: str) -> None:
         self.path = name
         self.turn = 0
         """The number of the turn that ops belong to."""

@@ -19,12 +19,13 @@ import msgspec
 
 from ..agent.conversation import Conversation
 from ..agent.final_answer import not_found
-from ..agent.tools.registry import ToolRegistry
+from ..agent.tools.shared.base import ToolRegistry
 from ..base.errors import CommandError, StoreError
 from ..base.sentences import Sentence
 from ..journal.event_log import GONE, TAKEN, DeferredWrites, EventLog
 from ..journal.ledger import Ledger
 from ..journal.replay import Replay, ends_of_runs
+from ..journal.sqlite.store import SqliteStore
 from ..run.approval.hooks import Hooks
 from ..run.turn.ending import Ending, not_journaled
 from ..run.turn.limits import Rules
@@ -35,7 +36,7 @@ from ..wire.commands import SessionInfo
 from ..wire.events import Event, Note, NotebookMoved, TurnEnded
 from ..wire.messages import Text, user
 from ..wire.ports import Model
-from ..wire.stores import INHERITED, LEASE_TIME, Holder, SessionStore
+from ..wire.stores import INHERITED, LEASE_TIME, Holder
 from .turn_task import TurnTask
 
 # -------------------------------------------------------------------------------------------------
@@ -47,7 +48,7 @@ log = logging.getLogger(__name__)
 
 
 class SessionLease:
-    def __init__(self, store: SessionStore, session_id: str, lost: Callable[[], None]) -> None:
+    def __init__(self, store: SqliteStore, session_id: str, lost: Callable[[], None]) -> None:
         """Calls ``lost`` if another server has the lease at a renewal."""
         self._store = store
         self._session_id = session_id
@@ -113,7 +114,7 @@ SAVED_NOW = Sentence("Saved what could not be saved before.")
 class Services:
     """What the sessions of a program share."""
 
-    store: SessionStore
+    store: SqliteStore
     rules: Rules
     model: Callable[[str], Model]
     """The model of a name. Raises ModelError."""

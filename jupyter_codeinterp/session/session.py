@@ -15,7 +15,7 @@ from typing import Literal
 
 import msgspec
 
-from ..agent.agent import Agent
+from ..agent.agent import AgentTurn, run_turn, settle
 from ..agent.final_answer import not_found
 from ..base.errors import CommandError, StoreError
 from ..base.sentences import Sentence
@@ -429,15 +429,16 @@ def _begin_queued(session: Session) -> None:
 
 async def _run(session: Session, text: str, references: tuple[Reference, ...]) -> None:
     """Run one turn. Always publishes a ``TurnEnded``."""
-    agent: Agent | None = None
+    turn: AgentTurn | None = None
     cleared: list[Cleared] = []
     session.workplace.begin_turn(session.log.replay.turns)
     try:
         session.task.begin()
-        agent = await _agent(session)
-        ending = await agent.run(text, session.log.note, references)
+        turn = await _prepared(session)
+        registry, note = session.tools.registry, session.log.note
+        ending = await run_turn(turn, registry, text, note, references)
         if ending.reason == "end_turn":
-            await undo.clear_failed(agent.turn, cleared)
+            await undo.clear_failed(turn, cleared)
     except asyncio.CancelledError:
         ending = Ending("cancelled", "cancelled", Sentence("Stopped."))
     except Exception as error:
@@ -449,9 +450,13 @@ async def _run(session: Session, text: str, references: tuple[Reference, ...]) -
         # The turn may have ended before the cancellation arrived.
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.sleep(0)
-    if agent is not None:
-        await _settle(session, agent)
-    ending = await _show_end(session, ending, agent.turn if agent is not None else None, cleared)
+    if turn is not None:
+        await settle(turn)
+        session.log.context = turn.context
+        if turn.unresponsive is not None:
+            session.log.in_background(_watch(session, turn.unresponsive))
+        await turn.notebook.settled(SETTLE_TIME)
+    ending = await _show_end(session, ending, turn, cleared)
     session.workplace.end_turn()
     session.log.in_background(_settle_journal(session))
 
@@ -486,8 +491,8 @@ async def _show_end(
     return ending
 
 
-async def _agent(session: Session) -> Agent:
-    """Read the notebook and build the turn's agent."""
+async def _prepared(session: Session) -> AgentTurn:
+    """Read the notebook, and prepare the turn."""
     model = session.services.model(session.log.info.model)
     turn = session.task.turn = _turn(session, model)
     await undo.remove_left_drafts(turn, await turn.notebook.look())
@@ -495,22 +500,11 @@ async def _agent(session: Session) -> Agent:
     for words in await session.tools.find(turn.untrusted):
         session.log.show(Note(words.changed(session.services.rules.scrub), "warning"))
     turn.model_info = await model.info(turn.model)
-    meter = session.log.meter
-    meter.begin_turn(turn.model_info)
-    return Agent(
-        model,
-        meter,
-        turn,
-        session.log.talk,
-        turn.asked,
-        lambda: session.log.replay.steps + 1,
-        session.tools.registry,
-        session.queue.delivery,
-        partial(_take_answer_references, session),
-    )
+    turn.meter.begin_turn(turn.model_info)
+    return turn
 
 
-def _turn(session: Session, model: Model) -> Turn:
+def _turn(session: Session, model: Model) -> AgentTurn:
     session_log, services, rules = session.log, session.services, session.services.rules
     replay, talk, place = session_log.replay, session_log.talk, session.workplace
     number, untrusted = replay.turns, talk.untrusted
@@ -522,11 +516,17 @@ def _turn(session: Session, model: Model) -> Turn:
         session_log.journal_failed,
         session.options.after,
     )
-    return Turn(
+    return AgentTurn(
         number=number,
         since=replay.since,
         session_id=session_log.session_id,
         model=session_log.info.model,
+        model_api=model,
+        meter=session_log.meter,
+        talk=talk,
+        next_number=lambda: session_log.replay.steps + 1,
+        queued=session.queue.delivery,
+        answer_references=partial(_take_answer_references, session),
         mode=session_log.info.mode,
         always_ask=model.always_ask,
         alone=session.options.alone,
@@ -574,17 +574,6 @@ async def _read_folder(session: Session, turn: Turn) -> None:
 def _take_answer_references(session: Session) -> tuple[Reference, ...]:
     references, session.answer_references = session.answer_references, ()
     return references
-
-
-async def _settle(session: Session, agent: Agent) -> None:
-    """Clean up after the last step: no draft waits, every call has a result."""
-    await agent.cancel_calls()
-    agent.turn.notebook.over = True
-    agent.stop()
-    session.log.context = agent.turn.context
-    if agent.turn.unresponsive is not None:
-        session.log.in_background(_watch(session, agent.turn.unresponsive))
-    await agent.turn.notebook.settled(SETTLE_TIME)
 
 
 async def _settle_journal(session: Session) -> None:

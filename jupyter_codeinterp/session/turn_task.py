@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from ..agent.tools.registry import ToolRegistry
+from ..agent.tools.shared.base import ToolRegistry
 from ..base.sentences import Sentence
 from ..run.approval.decisions import Alone
 from ..run.turn.ending import Ending

@@ -1,26 +1,19 @@
-"""Interfaces of the journal: the part that a session uses, and the whole.
-
-Every method is one transaction and raises StoreError on failure. Synchronous on purpose: an
-append takes 0.1 ms (SQLite, WAL). On a network drive a thread makes the appends; the error of one
-is raised at the next append, or at ``settle``.
-"""
+"""What the journal stores of ops, branches and leases."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol, Union
+from typing import Union
 
 import msgspec
 
 from .commands import SessionInfo
 from .events import Event
-from .messages import Message
-from .ops import Op, Output, Receipt
+from .ops import FinishRun, Op, Output, Receipt, Restore
 
 
 class StoredOp(msgspec.Struct, frozen=True):
     """``turn`` is 0 outside a turn, and -N for an undo or redo of turn N. ``outputs`` is the
-    digest of the outputs that a light op lacks (``journal/ledger.py``)."""
+    digest of the outputs that a light op lacks (``light_op``)."""
 
     seq: int
     turn: int
@@ -46,10 +39,8 @@ document has inherited ops under the original session's numbers."""
 
 Sessions = list[SessionInfo]
 NumberedEvents = list[tuple[int, Event]]
-WrittenEvents = list[tuple[int, bytes]]
 StoredOps = list[StoredOp]
 OpsBySession = list[tuple[str, StoredOps]]
-"""Named here because ``SessionStore.list`` hides the built-in within the class."""
 
 
 class Beginning(msgspec.Struct, frozen=True):
@@ -65,163 +56,43 @@ class Beginning(msgspec.Struct, frozen=True):
     replaced: str = ""
 
 
-class SessionStore(Protocol):
-    """The part of the journal that a session uses."""
+# -------------------------------------------------------------------------------------------------
+# Separates ops and receipts from their outputs, which the journal stores once.
+#
+# A light op or receipt names its outputs by digest; a light ``FinishRun`` also has their types.
 
-    @property
-    def appends_later(self) -> bool:
-        """Whether an append returns before its commit, for which ``settle`` waits."""
-
-    def update(self, info: SessionInfo) -> None: ...
-
-    def list(self, notebook: str | None = None) -> Sessions:
-        """Sessions, newest first."""
-
-    # --- leases: which server works on which session ---------------------------------
-
-    def take_lease(self, session_id: str) -> Holder | None:
-        """Reserve the session for this server until it releases the lease, does not renew it for
-        ``LEASE_TIME``, or exits. If another server has it, return that one and change nothing."""
-
-    def renew_lease(self, session_id: str) -> bool:
-        """Call well within ``LEASE_TIME``. False if the lease is lost."""
-
-    def release_lease(self, session_id: str) -> None: ...
-
-    def holder(self, session_id: str) -> Holder | None:
-        """The other server that works on the session now."""
-
-    # --- events, numbered from 1 in each session ---------------------------------------
-
-    def last_seq(self, session_id: str) -> int:
-        """The number of the last event; 0 before the first."""
-
-    def append_events(self, session_id: str, events: NumberedEvents) -> None:
-        """Append events. They survive the end of the process at once, a power cut after
-        ``settle``."""
-
-    async def settle(self, session_id: str = "") -> None:
-        """Flush appended data to the disk (2 to 50 ms). On a network drive it also raises the
-        error of an append of this session, because appends only wait for the drive here."""
-
-    async def tidy(self) -> None:
-        """Do slow periodic maintenance."""
-
-    def events(self, session_id: str, after: int = 0) -> NumberedEvents: ...
-
-    def written_events(self, session_id: str, after: int, most: int) -> WrittenEvents:
-        """At most ``most`` events as the stored JSON."""
-
-    # --- messages of the conversation, and requests to the model -----------------------
-
-    def append_messages(
-        self, session_id: str, messages: tuple[Message, ...], conversation: int
-    ) -> None:
-        """Append an assistant message with its tool results, or a user message."""
-
-    def messages(self, session_id: str) -> tuple[int, tuple[Message, ...]]:
-        """The number of the newest conversation and its messages, in order."""
-
-    def count_messages(self, session_id: str) -> int:
-        """Number of messages of all conversations of the session."""
-
-    def all_messages(self, session_id: str) -> tuple[Message, ...]:
-        """Messages of all conversations of the session, in order."""
-
-    def append_request(self, session_id: str, step: int, request: dict[str, Any]) -> None:
-        """Store a step's request: model, system, names of tools, number of messages."""
-
-    # --- ops on notebooks ---------------------------------------------------------------
-
-    def append_op(self, session_id: str, op: StoredOp) -> None: ...
-
-    def set_receipt(self, session_id: str, seq: int, receipt: Receipt) -> None: ...
-
-    def last_op(self, session_id: str) -> int:
-        """The number of the last op; 0 before the first."""
-
-    def ops(self, session_id: str, after: int = 0) -> StoredOps:
-        """Light ops in order."""
-
-    def whole_ops(self, session_id: str, after: int = 0) -> StoredOps:
-        """Ops with their outputs, for a document."""
-
-    # --- outputs, each stored once under its digest. The journal may drop old ones ------
-
-    async def keep_outputs(self, session_id: str, outputs: tuple[Output, ...]) -> str:
-        """Write outputs in a worker thread. Returns their digest; "" for none."""
-
-    def outputs(self, session_id: str, digest: str) -> tuple[Output, ...] | None:
-        """Outputs of an op or receipt of the session; None if the journal dropped them."""
-
-    async def kept_outputs(self, session_id: str, digest: str) -> tuple[Output, ...] | None:
-        """As ``outputs``, but read in a worker thread."""
-
-    async def cell_outputs(self, session_id: str, cell_id: str) -> tuple[Output, ...] | None:
-        """Outputs of a cell's last run in the session, for ``read_output``."""
-
-    # --- findings that a person has hidden, by notebook ----------------------------------
-
-    def set_silenced(self, notebook: str, key: str, silenced: bool) -> None: ...
-
-    def silenced(self, notebook: str) -> frozenset[str]: ...
+GONE: Output = {
+    "output_type": "stream",
+    "name": "stderr",
+    "text": "[These outputs are no longer kept. Run the cell again to see them.]\n",
+}
 
 
-class Journal(SessionStore, Protocol):
-    """The whole journal, with warnings about itself for the person."""
+def light_op(op: Op) -> tuple[Op, tuple[Output, ...]]:
+    """The op without its outputs, and the outputs."""
+    if isinstance(op, FinishRun) and op.outputs:
+        types = tuple({"output_type": output.get("output_type")} for output in op.outputs)
+        return msgspec.structs.replace(op, outputs=types, kept=""), op.outputs
+    if isinstance(op, Restore) and op.cell.get("outputs"):
+        cell = {**op.cell, "outputs": []}
+        return msgspec.structs.replace(op, cell=cell, kept=""), tuple(op.cell["outputs"])
+    return op, ()
 
-    def create(self, info: SessionInfo) -> None: ...
 
-    def create_branch(self, info: SessionInfo, of: str, beginning: Beginning) -> None:
-        """Copy the beginning of session ``of``, atomically. Both are then independent."""
+def whole_op(stored: StoredOp, outputs: tuple[Output, ...] | None) -> StoredOp:
+    """A light op with its outputs, or a note in their place if the journal dropped them."""
+    op: Op = stored.op
+    if isinstance(op, FinishRun):
+        op = msgspec.structs.replace(op, outputs=outputs or (GONE,), kept=stored.outputs)
+    elif isinstance(op, Restore):
+        cell = {**op.cell, "outputs": list(outputs or ())}
+        op = msgspec.structs.replace(op, cell=cell, kept=stored.outputs)
+    return msgspec.structs.replace(stored, op=op, outputs="")
 
-    def get(self, session_id: str) -> SessionInfo | None: ...
 
-    async def search(self, word: str, notebook: str | None = None) -> Sessions:
-        """Sessions with ``word`` in title, messages or answers, ignoring case; newest first."""
-
-    def delete(self, session_id: str) -> None: ...
-
-    def rename_notebook(self, old: str, new: str) -> None: ...
-
-    def request(self, session_id: str, step: int) -> dict[str, Any] | None:
-        """A step's request with its messages."""
-
-    # --- which ops the notebooks' files contain -----------------------------------------
-
-    def set_saved(self, session_id: str, seq: int) -> None:
-        """Record that the notebook's file has the session's ops up to ``seq``. Never lowers the
-        number; ignores an unknown session."""
-
-    def give_up_ops(self, notebook: str, session_id: str = "") -> None:
-        """The notebook's file is gone: never apply past ops of its sessions (or of this one) to
-        another file of that name."""
-
-    def saved_ops(self, notebook: str) -> dict[str, int]:
-        """The numbers from ``set_saved``, by session of that notebook."""
-
-    def ops_above(self, notebook: str, seqs: Mapping[str, int]) -> OpsBySession:
-        """Whole ops of these sessions of the notebook with higher numbers, in journal order,
-        neighbours of one session grouped."""
-
-    def unsaved_ops(self, notebook: str) -> OpsBySession:
-        """Whole ops that the notebook's file may lack, in journal order, neighbours of one
-        session grouped. Omits sessions that another server works on."""
-
-    # --- costs of models in US dollars by UTC day (2026-11-23), over all servers ---------
-
-    def spend(self, day: str, dollars: float) -> None: ...
-
-    def spent(self, day: str) -> float: ...
-
-    # --- the journal itself -------------------------------------------------------------
-
-    @property
-    def warning(self) -> str:
-        """A current problem of the journal, for the person; "" if none."""
-
-    def notices(self) -> dict[int, str]:
-        """Unread notices about past problems, by number."""
-
-    def dismiss(self, notice: int) -> None:
-        """Mark a notice as read."""
+def light_receipt(receipt: Receipt) -> tuple[Receipt, tuple[Output, ...]]:
+    """The receipt without the outputs of ``before``, and the outputs."""
+    if receipt.before is None or not receipt.before.get("outputs"):
+        return receipt, ()
+    before = {**receipt.before, "outputs": []}
+    return msgspec.structs.replace(receipt, before=before), tuple(receipt.before["outputs"])

@@ -21,7 +21,7 @@ import jupyter_codeinterp
 from jupyter_codeinterp.agent.conversation import Conversation
 from jupyter_codeinterp.agent.tools.built_in import read_notebook
 from jupyter_codeinterp.agent.tools.built_in.edit_cell import Edit, edited
-from jupyter_codeinterp.agent.tools.registry import ToolRegistry
+from jupyter_codeinterp.agent.tools.registry import built_in_tools
 from jupyter_codeinterp.agent.tools.shared import titles
 from jupyter_codeinterp.agent.tools.shared.arguments import so_far
 from jupyter_codeinterp.base import visible
@@ -288,7 +288,7 @@ UNTRUSTED = untrusted.Untrusted(SECRETS.scrub, "0" * 16)
 MEASURED: dict[str, Callable[[str], object]] = {
     "arguments.so_far": lambda t: so_far({"code": t, "after_cell_id": t}, "position"),
     "arguments.read": lambda t: refused(
-        lambda: ToolRegistry().parse("run_cell", {"cell_index": t, "expects": {t: t}, t: t})
+        lambda: built_in_tools().parse("run_cell", {"cell_index": t, "expects": {t: t}, t: t})
     ),
     "edit_cell.edited": lambda t: refused(lambda: edited(t, [Edit(t[: len(t) // 2], t)])),
     "notebook.found_in": lambda t: found_in([], t),
@@ -441,7 +441,7 @@ NOT_READ = {
         "titles.name_of messages.route "
         "conversation.Conversation.has"
     ),
-    "looks up an id": "context.Context.source_seen context.Context.moved ledger.whole_op",
+    "looks up an id": "context.Context.source_seen context.Context.moved stores.whole_op",
     "compares ids, names, or beginnings": (
         "notebook_prompt.is_private notebook_prompt.count_text ops.Snapshot.cell "
         "ops.Snapshot.with_cell transcript.without_reports outputs.kept_under outputs.outputs_of "

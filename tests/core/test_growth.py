@@ -8,7 +8,7 @@ from collections.abc import Callable
 from jupyter_codeinterp.agent import system_prompt
 from jupyter_codeinterp.agent.agent import TOO_SMALL
 from jupyter_codeinterp.agent.conversation import PART_LENGTH, SUMMARY, SUMMARY_LENGTH, Conversation
-from jupyter_codeinterp.agent.tools.registry import ToolRegistry
+from jupyter_codeinterp.agent.tools.registry import built_in_tools
 from jupyter_codeinterp.base.errors import StoreError
 from jupyter_codeinterp.journal.event_log import DeferredWrites
 from jupyter_codeinterp.run.turn.limits import Rules
@@ -136,7 +136,7 @@ async def test_what_is_sent_is_only_ever_appended_to(bench: Benches) -> None:
     await b.turn(mode="plan")
     requests = b.model.requests
     assert all(
-        (r.system, r.tools) == (system_prompt.SYSTEM, ToolRegistry().specs()) for r in requests
+        (r.system, r.tools) == (system_prompt.SYSTEM, built_in_tools().specs()) for r in requests
     )
     for one, next_one in itertools.pairwise(requests):
         assert next_one.messages[: len(one.messages)] == one.messages

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from jupyter_codeinterp.agent.tools.registry import ToolRegistry
+from jupyter_codeinterp.agent.tools.registry import built_in_tools
 from jupyter_codeinterp.base.errors import ToolServerError
 from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.features.mcp_client import tool as outside
@@ -290,7 +290,7 @@ async def test_without_servers_requests_stay_the_same(bench: Benches) -> None:
     b = bench(say("Hello."))
     b.send()
     await b.ended()
-    assert b.model.requests[0].tools == ToolRegistry().specs()
+    assert b.model.requests[0].tools == built_in_tools().specs()
 
 
 async def test_after_a_fault_that_passes_the_next_turn_has_the_tools(bench: Benches) -> None:

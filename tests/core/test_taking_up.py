@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -248,7 +248,7 @@ async def test_a_follower_of_a_journal_with_holes_waits(
     event_log = EventLog(event_log._store, "s", 0, DeferredWrites(refuse))
     event_log.show(e.TurnStarted(1, "", "auto", "m"))
     event_log.show(e.Note(Sentence("x")))
-    cast(SqliteStore, event_log._store).delete("s")
+    event_log._store.delete("s")
     following = asyncio.ensure_future(take(event_log, 0, 1))
     await asyncio.sleep(0)
     await asyncio.sleep(0)

@@ -11,7 +11,7 @@ import pytest
 
 from jupyter_codeinterp.agent.system_prompt import SYSTEM
 from jupyter_codeinterp.agent.tools.built_in.edit_cell import Edit, edited
-from jupyter_codeinterp.agent.tools.registry import ToolRegistry
+from jupyter_codeinterp.agent.tools.registry import built_in_tools
 from jupyter_codeinterp.agent.tools.shared.arguments import so_far
 from jupyter_codeinterp.run.job import RESTARTED
 from jupyter_codeinterp.run.turn.notebook import found_in
@@ -24,7 +24,7 @@ from tests.reference_window import notebook
 from tests.scripted import Bench, call, last_cell, run, say
 
 Benches = Callable[..., Bench]
-REGISTRY = ToolRegistry()
+REGISTRY = built_in_tools()
 READ: list[tuple[str, dict[str, Any], dict[str, Any] | str]] = [
     ("run_cell", {"code": "1"}, {"source": "1"}),
     ("run_cell", {"source": "1", "after_cell_id": "a"}, {"position": "after:a"}),

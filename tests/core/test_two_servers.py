@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.agent.tools.registry import ToolRegistry
+from jupyter_codeinterp.agent.tools.registry import built_in_tools
 from jupyter_codeinterp.base.errors import CommandError
 from jupyter_codeinterp.journal.sqlite import SqliteStore, journal
 from jupyter_codeinterp.session import log as lease_module
@@ -44,7 +44,7 @@ class Other:
         assert info is not None
         self.session = Session(
             info,
-            Services(self.store, b.rules, lambda name: self.model, ToolRegistry(), b.hooks),
+            Services(self.store, b.rules, lambda name: self.model, built_in_tools(), b.hooks),
             MemoryPlace(self.document, b.kernel),
             lambda session: self.told.append(session.info),
         )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ...agent.tools.shared.base import Tool
-from ...agent.tools.shared.calls import CUT_OFF, DIFFERS, Calls, draft_of
+from ...agent.tools.shared.step import CUT_OFF, DIFFERS, Step, confirm, draft_of, is_refused
 from ...base.errors import ToolServerError
 from ...base.sentences import Sentence, as_it_is
 from ...base.visible import visible_line
@@ -72,8 +72,8 @@ def _tool(source: ToolServers, tool: OutsideTool, untrusted: Untrusted) -> Tool:
     server = untrusted.inert(visible_line(tool.server)[:LONGEST_NAME])
     quoted = untrusted.quoted(untrusted.inert(cut(told, LONGEST_DESCRIPTION)))
 
-    async def work(calls: Calls, call: ToolUse, given: dict[str, Any]) -> None:
-        await _Call(calls, call, given, source, tool).run()
+    async def work(step: Step, call: ToolUse, given: dict[str, Any]) -> None:
+        await _Call(step, call, given, source, tool).run()
 
     return Tool(
         tool.name,
@@ -127,14 +127,14 @@ def outputs_of(answer: OutsideAnswer, scrub: Callable[[str], str]) -> list[Outpu
 class _Call:
     def __init__(
         self,
-        calls: Calls,
+        step: Step,
         call: ToolUse,
         given: dict[str, Any],
         source: ToolServers,
         tool: OutsideTool,
     ) -> None:
-        self._turn = calls.turn
-        self._calls = calls
+        self._turn = step.turn
+        self._step = step
         self._call = call
         self._given = given
         self._source = source
@@ -142,7 +142,7 @@ class _Call:
         self._title = _title(tool)
 
     async def run(self) -> None:
-        if self._calls.is_refused(self._call):
+        if is_refused(self._step, self._call):
             return
         try:
             words = words_of(self._tool.server, self._tool.tool, self._given)
@@ -162,7 +162,7 @@ class _Call:
                 raise NotCalled(GONE)
             notices = self._notices(now, words)
             draft = draft_of(self._call, "tool", self._title, words, why, *notices)
-            decision = await self._calls.confirm(self._call, draft)
+            decision = await confirm(self._step, self._call, draft)
             if decision is None:
                 return
             why = Sentence() if decision.source == words else DIFFERS
@@ -174,7 +174,7 @@ class _Call:
         answer = await self._source.call(self._tool, self._given)
         scrub = turn.untrusted.scrub
         seen = await turn.results.see(await asyncio.to_thread(outputs_of, answer, scrub))
-        self._calls.results[self._call.id] = turn.results.make(
+        self._step.results[self._call.id] = turn.results.make(
             self._call,
             "error" if answer.is_error else "ok",
             title=self._title,
@@ -192,6 +192,6 @@ class _Call:
         return tuple(found)
 
     def _end(self, status: Status, words: Sentence, is_error: bool | None = None) -> None:
-        self._calls.results[self._call.id] = self._turn.results.make(
+        self._step.results[self._call.id] = self._turn.results.make(
             self._call, status, words, title=self._title, summary=words, is_error=is_error
         )

@@ -139,9 +139,12 @@ class JournalFile:
 
     @property
     def appends_later(self) -> bool:
+        """Whether an append returns before its commit, for which ``settle`` waits."""
         return self.writer is not None
 
     async def settle(self, session_id: str = "") -> None:
+        """Flush appended data to the disk (2 to 50 ms). On a network drive it also raises the
+        error of an append of this session, because appends only wait for the drive here."""
         await asyncio.to_thread(self._settle, session_id)
 
     def _settle(self, session_id: str) -> None:
@@ -155,6 +158,7 @@ class JournalFile:
         sync_log(self._path, self._newest)
 
     async def tidy(self) -> None:
+        """Do slow periodic maintenance."""
         if self._fault is None:
             await asyncio.to_thread(self._tidy)
 
@@ -177,6 +181,7 @@ class JournalFile:
         return dict(self._rows("SELECT id, text FROM notices ORDER BY id"))
 
     def dismiss(self, notice: int) -> None:
+        """Mark a notice as read."""
         with self._transaction():
             self._db.execute("DELETE FROM notices WHERE id = ?", (notice,))
 
@@ -187,6 +192,8 @@ class JournalFile:
     # --- leases: which server works on a session, where several share a journal -----------
 
     def take_lease(self, session_id: str) -> Holder | None:
+        """Reserve the session for this server until it releases the lease, does not renew it for
+        ``LEASE_TIME``, or exits. If another server has it, return that one and change nothing."""
         with self._transaction():
             holder = self.holder(session_id)
             if holder is None:
@@ -199,6 +206,7 @@ class JournalFile:
         return holder
 
     def renew_lease(self, session_id: str) -> bool:
+        """Call well within ``LEASE_TIME``. False if the lease is lost."""
         with self._transaction():
             renewed = self._db.execute(
                 "UPDATE leases SET beat = ? WHERE session_id = ? AND server = ?",
@@ -215,6 +223,7 @@ class JournalFile:
             )
 
     def holder(self, session_id: str) -> Holder | None:
+        """The other server that works on the session now."""
         rows = self._rows(
             "SELECT server, host, pid, beat FROM leases WHERE session_id = ?", (session_id,)
         )

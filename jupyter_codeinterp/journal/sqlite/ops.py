@@ -20,8 +20,7 @@ import msgspec
 
 from ...base.errors import StoreError
 from ...wire.ops import FinishRun, Op, Output, Receipt, Restore, fits
-from ...wire.stores import StoredOp
-from ..ledger import light_op, light_receipt, whole_op
+from ...wire.stores import StoredOp, light_op, light_receipt, whole_op
 from .file import connect, in_words, step
 from .journal import JournalFile, read
 from .schema import add_part, begin, end, parts, put, written
@@ -86,10 +85,12 @@ class Ops(JournalFile):
                 raise StoreError("unknown_op", "No op {seq} to set a receipt for.", seq=seq)
 
     def last_op(self, session_id: str) -> int:
+        """The number of the last op; 0 before the first."""
         query = "SELECT ifnull(max(seq), 0) FROM ops WHERE session_id = ?"
         return max(0, self._number(query, session_id))
 
     def ops(self, session_id: str, after: int = 0) -> _Ops:
+        """Light ops in order."""
         rows = self._rows(
             f"SELECT {_COLUMNS} FROM ops WHERE session_id = ? AND seq > ? ORDER BY seq",
             (session_id, after),
@@ -97,6 +98,7 @@ class Ops(JournalFile):
         return [_op(row) for row in rows]
 
     def whole_ops(self, session_id: str, after: int = 0) -> _Ops:
+        """Ops with their outputs, for a document."""
         return self._whole(session_id, self.ops(session_id, after))
 
     def _whole(self, session_id: str, ops: _Ops) -> _Ops:
@@ -107,13 +109,16 @@ class Ops(JournalFile):
 
     @append
     def set_saved(self, session_id: str, seq: int) -> None:
-        """Raise the number, never lower it. No effect without such a session."""
+        """Record that the notebook's file has the session's ops up to ``seq``. Never lowers the
+        number; ignores an unknown session."""
         with self._transaction():
             self._db.execute(
                 "UPDATE sessions SET saved = max(saved, ?) WHERE session_id = ?", (seq, session_id)
             )
 
     def give_up_ops(self, notebook: str, session_id: str = "") -> None:
+        """The notebook's file is gone: never apply past ops of its sessions (or of this one) to
+        another file of that name."""
         with self._transaction():
             self._db.execute(
                 "UPDATE sessions SET saved = max(saved, (SELECT ifnull(max(seq), 0) FROM ops"
@@ -126,6 +131,7 @@ class Ops(JournalFile):
                 self._db.execute(forget, self._names(notebook))
 
     def saved_ops(self, notebook: str) -> dict[str, int]:
+        """The numbers from ``set_saved``, by session of that notebook."""
         rows = self._rows(
             "SELECT session_id, saved FROM sessions WHERE notebook IN (?, ?) AND saved > 0",
             self._names(notebook),
@@ -133,10 +139,14 @@ class Ops(JournalFile):
         return dict(rows)
 
     def ops_above(self, notebook: str, seqs: Mapping[str, int]) -> _OpsBySession:
+        """Whole ops of these sessions of the notebook with higher numbers, in journal order,
+        neighbours of one session grouped."""
         above = ("JOIN json_each(?) AS above ON above.key = session_id", "above.value")
         return self._by_session(notebook, *above, json.dumps(dict(seqs)))
 
     def unsaved_ops(self, notebook: str) -> _OpsBySession:
+        """Whole ops that the notebook's file may lack, in journal order, neighbours of one
+        session grouped. Omits sessions that another server works on."""
         found = self._by_session(notebook, "", "s.saved")
         free = {key for key in {key for key, _ in found} if self.holder(key) is None}
         return [(session_id, ops) for session_id, ops in found if session_id in free]
@@ -178,11 +188,13 @@ class Ops(JournalFile):
         return new.digest
 
     def outputs(self, session_id: str, digest: str) -> tuple[Output, ...] | None:
+        """Outputs of an op or receipt of the session; None if the journal dropped them."""
         self._drain()
         with in_words():
             return _outputs_of(self._db, session_id, digest)
 
     async def kept_outputs(self, session_id: str, digest: str) -> tuple[Output, ...] | None:
+        """As ``outputs``, but read in a worker thread."""
         return await asyncio.to_thread(self._kept_outputs, session_id, digest)
 
     def _kept_outputs(self, session_id: str, digest: str) -> tuple[Output, ...] | None:
@@ -191,6 +203,7 @@ class Ops(JournalFile):
             return _outputs_of(db, session_id, digest)
 
     async def cell_outputs(self, session_id: str, cell_id: str) -> tuple[Output, ...] | None:
+        """Outputs of a cell's last run in the session, for ``read_output``."""
         query = "SELECT digest FROM cell_outputs WHERE session_id = ? AND cell_id = ?"
         rows = self._rows(query, (session_id, cell_id))
         return await self.kept_outputs(session_id, rows[0][0]) if rows else None

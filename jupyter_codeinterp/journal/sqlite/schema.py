@@ -12,8 +12,7 @@ import msgspec
 
 from ...base.errors import StoreError
 from ...wire.ops import Output, digest
-from ...wire.stores import StoredOp
-from ..ledger import light_op, light_receipt
+from ...wire.stores import StoredOp, light_op, light_receipt
 
 # -------------------------------------------------------------------------------------------------
 # Rows of outputs: each stored once, in parts, under its digest.

@@ -123,10 +123,12 @@ _COPIES = (
 
 
 class SqliteStore(Ops):
-    """``SessionStore`` in the file ``path``. The constructor raises nothing (see ``JournalFile``).
+    """The journal in the file ``path``. The constructor raises nothing (see ``JournalFile``).
 
-    Every method raises StoreError: disk_full, read_only, locked, damaged, not_found, too_new,
-    unknown_session, repeated, disk_error.
+    Every method is one transaction, and raises StoreError: disk_full, read_only, locked, damaged,
+    not_found, too_new, unknown_session, repeated, disk_error. Synchronous on purpose: an append
+    takes 0.1 ms (SQLite, WAL). On a network drive a thread makes the appends; the error of one is
+    raised at the next append, or at ``settle``.
     """
 
     # --- sessions --------------------------------------------------------------------
@@ -136,6 +138,7 @@ class SqliteStore(Ops):
             self._db.execute(_NEW_SESSION, self._row(info))
 
     def create_branch(self, info: SessionInfo, of: str, beginning: Beginning) -> None:
+        """Copy the beginning of session ``of``, atomically. Both are then independent."""
         new = info.session_id
         with self._transaction():
             self._db.execute(_NEW_SESSION, self._row(info))
@@ -156,11 +159,13 @@ class SqliteStore(Ops):
         return next(iter(self._sessions("session_id = ?", session_id)), None)
 
     def list(self, notebook: str | None = None) -> _Sessions:
+        """Sessions, newest first."""
         if notebook is None:
             return self._sessions("true")
         return self._sessions("notebook IN (?, ?)", *self._names(notebook))
 
     async def search(self, word: str, notebook: str | None = None) -> _Sessions:
+        """Sessions with ``word`` in title, messages or answers, ignoring case; newest first."""
         found = await asyncio.to_thread(sessions_with, self._path, word)
         return [
             info
@@ -233,6 +238,8 @@ class SqliteStore(Ops):
 
     @append
     def append_events(self, session_id: str, events: _Numbered) -> None:
+        """Append events. They survive the end of the process at once, a power cut after
+        ``settle``."""
         rows = self._event_rows(session_id, events)
         with self._transaction():
             self._db.executemany(_NEW_EVENT, rows)
@@ -256,6 +263,7 @@ class SqliteStore(Ops):
         ]
 
     def last_seq(self, session_id: str) -> int:
+        """The number of the last event; 0 before the first."""
         query = "SELECT ifnull(max(seq), 0) FROM events WHERE session_id = ?"
         return self._number(query, session_id)
 
@@ -268,6 +276,7 @@ class SqliteStore(Ops):
         return [(seq, decode(data)) for seq, data in rows]
 
     def written_events(self, session_id: str, after: int, most: int) -> _Written:
+        """At most ``most`` events as the stored JSON."""
         rows = self._rows(
             "SELECT seq, data FROM events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?",
             (session_id, after, most),
@@ -325,6 +334,7 @@ class SqliteStore(Ops):
     def append_messages(
         self, session_id: str, messages: tuple[Message, ...], conversation: int
     ) -> None:
+        """Append an assistant message with its tool results, or a user message."""
         with self._transaction():
             self._db.executemany(
                 "INSERT INTO messages (session_id, conversation, data) VALUES (?, ?, ?)",
@@ -343,9 +353,11 @@ class SqliteStore(Ops):
         return number, tuple(read(data, Message) for _, data in rows)
 
     def count_messages(self, session_id: str) -> int:
+        """Number of messages of all conversations of the session."""
         return self._number("SELECT count(*) FROM messages WHERE session_id = ?", session_id)
 
     def all_messages(self, session_id: str) -> tuple[Message, ...]:
+        """Messages of all conversations of the session, in order."""
         rows = self._rows(
             "SELECT data FROM messages WHERE session_id = ? ORDER BY id", (session_id,)
         )

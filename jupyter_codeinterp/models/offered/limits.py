@@ -14,11 +14,11 @@ import msgspec
 
 from ...base.errors import ModelError, StoreError
 from ...base.sentences import Sentence
+from ...journal.sqlite.store import SqliteStore
 from ...run.turn.meter import CallUsage, price_of
 from ...wire.messages import Usage
 from ...wire.ports import Model, ModelDone, ModelEvent, ModelInfo, ModelRequest, ModelRetry
 from ...wire.providers import Provider, failed
-from ...wire.stores import Journal
 
 
 class AllowedModels(msgspec.Struct, frozen=True):
@@ -94,7 +94,7 @@ def today() -> date:
 
 
 class Spending:
-    def __init__(self, store: Journal, most: float, day: Callable[[], date] = today) -> None:
+    def __init__(self, store: SqliteStore, most: float, day: Callable[[], date] = today) -> None:
         """``most``: US dollars a day."""
         self._store = store
         self._most = most

@@ -12,9 +12,9 @@ import msgspec
 
 from ...base.errors import StoreError
 from ...journal.event_log import DeferredWrites
-from ...journal.ledger import light_receipt
+from ...journal.sqlite.store import SqliteStore
 from ...wire.ops import CellView, Op, Output, Receipt, Snapshot
-from ...wire.stores import SessionStore, StoredOp
+from ...wire.stores import StoredOp, light_receipt
 from .live_preview import StreamKind
 from .notebook import LiveNotebook
 from .outbox import LATER
@@ -26,7 +26,7 @@ class SessionDocument:
     """Implements the ``NotebookDocument`` port."""
 
     def __init__(
-        self, notebook: Callable[[], LiveNotebook], store: SessionStore, session_id: str
+        self, notebook: Callable[[], LiveNotebook], store: SqliteStore, session_id: str
     ) -> None:
         """``notebook`` returns the session's notebook at its current path."""
         self._notebook = notebook

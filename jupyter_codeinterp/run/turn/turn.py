@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar
 from ...base.errors import KernelError
 from ...base.sentences import Sentence
 from ...journal.ledger import Ledger
+from ...journal.sqlite.store import SqliteStore
 from ...view.context import Context, LateText
 from ...view.injection.caution import Cautions
 from ...view.own_command import OwnCommand
@@ -23,7 +24,6 @@ from ...view.untrusted import Untrusted
 from ...wire.events import Event, MadeFile, Mode
 from ...wire.ops import FinishRun, Output
 from ...wire.ports import Kernel, KernelInfo, ModelInfo, NotebookDocument
-from ...wire.stores import SessionStore
 from ..approval import policy
 from ..approval.decisions import Alone, Decisions
 from ..approval.hooks import Hooks
@@ -94,7 +94,7 @@ class Turn:
     # Services.
     workplace: Workplace
     notebook: TurnNotebook
-    store: SessionStore
+    store: SqliteStore
     decisions: Decisions
     ledger: Ledger
     context: Context

@@ -16,9 +16,9 @@ from ...base.errors import CodeInterpError, CommandError, StoreError
 from ...base.sentences import in_english
 from ...base.translation import translated
 from ...extensions import Route
+from ...journal.sqlite.store import SqliteStore
 from ...models.offered import Models
 from ...session.server.manager import SessionManager
-from ...wire.stores import Journal
 
 T = TypeVar("T")
 
@@ -75,7 +75,7 @@ class Handler(APIHandler):
         self._routes = routes
         self.manager: SessionManager = self.settings["codeinterp_manager"]
         self.models: Models = self.settings["codeinterp_models"]
-        self.store: Journal = self.settings["codeinterp_store"]
+        self.store: SqliteStore = self.settings["codeinterp_store"]
         self.kernels: NotebookKernels = self.settings["codeinterp_kernels"]
         self.at_disconnect: Callable[[], object] = lambda: None
 

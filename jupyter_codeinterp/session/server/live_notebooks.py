@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 from ...base.errors import CodeInterpError, StoreError
 from ...base.preload import freeze
 from ...base.sentences import Sentence, as_it_is
+from ...journal.sqlite.store import SqliteStore
 from ...notebook.live import FileWriter, LiveNotebook, Window
 from ...run.turn.ending import Ending
 from ...wire.commands import DraftRun, SessionInfo
 from ...wire.ops import Receipt
-from ...wire.stores import LEASE_TIME, Journal, OpsBySession
+from ...wire.stores import LEASE_TIME, OpsBySession
 from .file_tracker import REPLACED, FileTracker
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ log = logging.getLogger(__name__)
 class LiveNotebooks:
     def __init__(
         self,
-        store: Journal,
+        store: SqliteStore,
         sessions: Mapping[str, Session],
         session: Callable[[str], Session],
         file_writer: Callable[[LiveNotebook], FileWriter],

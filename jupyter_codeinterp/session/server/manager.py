@@ -14,10 +14,11 @@ import msgspec
 
 from ...base.errors import CommandError
 from ...base.preload import preload
+from ...journal.sqlite.store import SqliteStore
 from ...run.turn.limits import Rules
 from ...wire.commands import DoneElsewhere, SessionChanged, SessionInfo, WaitingChanged
 from ...wire.events import Mode
-from ...wire.stores import Beginning, Journal, Sessions
+from ...wire.stores import Beginning, Sessions
 from .activity import Activity
 from .live_notebooks import LiveNotebooks
 from .windows import Broadcaster, FrontWindow, Windows
@@ -83,7 +84,7 @@ class IdleSessions:
 class SessionManager:
     def __init__(
         self,
-        store: Journal,
+        store: SqliteStore,
         rules: Rules,
         make_session: Callable[[SessionInfo, SessionManager], Session],
         make_notebooks: Callable[[SessionManager], LiveNotebooks],

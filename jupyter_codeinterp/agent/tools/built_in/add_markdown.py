@@ -7,7 +7,7 @@ import msgspec
 from ....base.sentences import Sentence
 from ....wire.messages import ToolUse
 from ..shared.base import Tool
-from ..shared.calls import Calls
+from ..shared.step import Step
 from ..shared.writing import write
 from .run_cell import Position
 
@@ -17,8 +17,8 @@ class AddMarkdown(msgspec.Struct, frozen=True, kw_only=True):
     source: str
 
 
-async def _work(calls: Calls, call: ToolUse, given: AddMarkdown) -> None:
-    await write(calls, call, given.source, position=given.position)
+async def _work(step: Step, call: ToolUse, given: AddMarkdown) -> None:
+    await write(step, call, given.source, position=given.position)
 
 
 ADD_MARKDOWN = Tool(

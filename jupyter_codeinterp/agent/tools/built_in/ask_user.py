@@ -11,7 +11,7 @@ from ....base.sentences import Sentence
 from ....wire.events import QuestionAnswered, QuestionAsked
 from ....wire.messages import ToolUse
 from ..shared.base import Tool
-from ..shared.calls import Calls
+from ..shared.step import Step, title_for
 
 
 class AskUser(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,13 +19,13 @@ class AskUser(msgspec.Struct, frozen=True, kw_only=True):
     options: Annotated[tuple[str, ...], Meta(description="Answers to choose from.")] = ()
 
 
-async def _work(calls: Calls, call: ToolUse, given: AskUser) -> None:
-    turn = calls.turn
+async def _work(step: Step, call: ToolUse, given: AskUser) -> None:
+    turn = step.turn
     turn.show(QuestionAsked(call.id, given.question, given.options))
     answer = await turn.clock.attend(turn.decisions.question(call.id))
     turn.show(QuestionAnswered(call.id, answer.text, answer.window))
     words = answer.text if answer.nobody else f"The person answered: {answer.text}"
-    calls.results[call.id] = turn.results.make(call, "ok", words, title=calls.title(call))
+    step.results[call.id] = turn.results.make(call, "ok", words, title=title_for(step, call))
 
 
 ASK_USER = Tool(

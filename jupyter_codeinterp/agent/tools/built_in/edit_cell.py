@@ -12,7 +12,7 @@ from msgspec import Meta
 from ....run.expected import Contract
 from ....wire.messages import ToolUse
 from ..shared.base import Tool
-from ..shared.calls import Calls
+from ..shared.step import Step, not_started
 from ..shared.writing import How, to_change, write
 from .run_cell import Timeout, Title
 
@@ -81,15 +81,15 @@ class EditCell(msgspec.Struct, frozen=True, kw_only=True):
     source: Annotated[Union[str, None], Meta(description="The whole new source.")] = None
 
 
-async def _work(calls: Calls, call: ToolUse, given: EditCell) -> None:
-    for cell in await to_change(calls, call, given.cell_id):
+async def _work(step: Step, call: ToolUse, given: EditCell) -> None:
+    for cell in await to_change(step, call, given.cell_id):
         try:
             source = _source(cell.source, given)
         except ValueError as error:
-            calls.not_started(call, str(error))
+            not_started(step, call, str(error))
             return
         how = How(given.expects, given.timeout_s, given.run)
-        await write(calls, call, source, how, cell_id=cell.cell_id)
+        await write(step, call, source, how, cell_id=cell.cell_id)
 
 
 def _source(old: str, given: EditCell) -> str:

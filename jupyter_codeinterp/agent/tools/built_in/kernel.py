@@ -17,7 +17,7 @@ from ....view.plain_text import cut
 from ....wire.messages import ToolUse
 from ....wire.ports import KernelControl
 from ..shared.base import Tool
-from ..shared.calls import CUT_OFF, DIFFERS, Calls, draft_of
+from ..shared.step import CUT_OFF, DIFFERS, Step, confirm, draft_of, is_refused
 
 NOT_AVAILABLE = Sentence(
     "Not available here: you work inside of this kernel. Ask the person to do it."
@@ -44,14 +44,14 @@ class KernelAction(msgspec.Struct, frozen=True, kw_only=True):
     ] = ""
 
 
-async def _work(calls: Calls, call: ToolUse, given: KernelAction) -> None:
-    turn, control = calls.turn, calls.turn.kernel.control
+async def _work(step: Step, call: ToolUse, given: KernelAction) -> None:
+    turn, control = step.turn, step.turn.kernel.control
     if given.action == "status":
         words = await _status(turn, control)
-        calls.results[call.id] = turn.results.make(
+        step.results[call.id] = turn.results.make(
             call, "ok", title=Sentence("Look at the kernel"), quoted=turn.untrusted.shown(words)
         )
-    elif not calls.is_refused(call):
+    elif not is_refused(step, call):
         title, other = _TITLES[given.action], ""
         try:
             if control is None:
@@ -60,9 +60,9 @@ async def _work(calls: Calls, call: ToolUse, given: KernelAction) -> None:
             if given.action == "change":
                 other = await _known_kernel(control, given.kernelspec)
                 title = Sentence("Change the kernel to {name}", name=other)
-            await _ask_and_do(calls, call, given, control, title, other)
+            await _ask_and_do(step, call, given, control, title, other)
         except KernelError as error:
-            calls.results[call.id] = turn.results.make(
+            step.results[call.id] = turn.results.make(
                 call, "not_started", error.message, title=title
             )
 
@@ -92,7 +92,7 @@ async def _known_kernel(control: KernelControl, wanted: str) -> str:
 
 
 async def _ask_and_do(
-    calls: Calls,
+    step: Step,
     call: ToolUse,
     given: KernelAction,
     control: KernelControl,
@@ -100,7 +100,7 @@ async def _ask_and_do(
     other: str,
 ) -> None:
     """``other``: the name of the kernel to change to. Raises KernelError."""
-    turn, results, lost, why = calls.turn, calls.turn.results, Lost(), Sentence()
+    turn, results, lost, why = step.turn, step.turn.results, Lost(), Sentence()
     while True:
         info = await turn.kernel_info()
         if given.action != "interrupt":
@@ -113,7 +113,7 @@ async def _ask_and_do(
         }[given.action]
         words = together(happens, lost.will_be, between="\n")
         draft = draft_of(call, "kernel", title, words, why)
-        decision = await calls.confirm(call, draft)
+        decision = await confirm(step, call, draft)
         if decision is None:
             return
         now = await turn.kernel_info()
@@ -124,17 +124,15 @@ async def _ask_and_do(
         else:
             break
     # The result in case Stop comes meanwhile.
-    calls.results[call.id] = results.make(
-        call, "interrupted", CUT_OFF, title=title, summary=CUT_OFF
-    )
+    step.results[call.id] = results.make(call, "interrupted", CUT_OFF, title=title, summary=CUT_OFF)
     if given.action == "interrupt":
         ended = INTERRUPTED if await control.interrupt() else STILL_BUSY
-        calls.results[call.id] = results.make(call, "ok", ended, title=title, summary=ended)
+        step.results[call.id] = results.make(call, "ok", ended, title=title, summary=ended)
         return
     told = await _start_anew(turn, control, given)
     made = results.make(call, "ok", f"{told} {lost.for_model}", title=title, summary=lost.are)
     done = msgspec.structs.replace(made.done, needed=lost.cells)
-    calls.results[call.id] = msgspec.structs.replace(made, done=done)
+    step.results[call.id] = msgspec.structs.replace(made, done=done)
 
 
 async def _start_anew(turn: Turn, control: KernelControl, given: KernelAction) -> str:

@@ -15,7 +15,7 @@ from ....wire.events import WentOn
 from ....wire.messages import ToolUse
 from ....wire.ports import NewNotebooks
 from ..shared.base import Tool
-from ..shared.calls import CUT_OFF, DIFFERS, Calls, draft_of
+from ..shared.step import CUT_OFF, DIFFERS, Step, confirm, draft_of, is_refused
 
 NOT_AVAILABLE = Sentence("Not available here: only this notebook is open. Go on in it.")
 MAKE = Sentence("Make {name} beside this notebook and go on there.\nTask: {task}")
@@ -37,41 +37,41 @@ class NewNotebook(msgspec.Struct, frozen=True, kw_only=True):
     task: Annotated[str, Meta(description="One sentence: what to do there.")]
 
 
-async def _work(calls: Calls, call: ToolUse, given: NewNotebook) -> None:
-    turn = calls.turn
+async def _work(step: Step, call: ToolUse, given: NewNotebook) -> None:
+    turn = step.turn
     task = visible_line(turn.scrub(given.task[: LONGEST_TASK + 1]))
-    if calls.is_refused(call):
+    if is_refused(step, call):
         return
     if turn.workplace.new_notebooks is None:
-        _not_made(calls, call, NOT_AVAILABLE)
+        _not_made(step, call, NOT_AVAILABLE)
     elif not task or len(given.task) > LONGEST_TASK:
-        _not_made(calls, call, TOO_LONG if task else NO_TASK)
+        _not_made(step, call, TOO_LONG if task else NO_TASK)
     else:
         name = safe_name(turn.scrub(given.name[:LONGEST_TASK]))
-        await _ask_and_go(calls, call, turn.workplace.new_notebooks, name, task)
+        await _ask_and_go(step, call, turn.workplace.new_notebooks, name, task)
 
 
 async def _ask_and_go(
-    calls: Calls, call: ToolUse, notebooks: NewNotebooks, wanted: str, task: str
+    step: Step, call: ToolUse, notebooks: NewNotebooks, wanted: str, task: str
 ) -> None:
-    turn, results, why = calls.turn, calls.turn.results, Sentence()
+    turn, results, why = step.turn, step.turn.results, Sentence()
     while True:
         try:
             name = await notebooks.free_name(wanted)
         except CommandError as error:
-            _not_made(calls, call, error.message)
+            _not_made(step, call, error.message)
             return
         title = Sentence("Make {name}", name=name)
         words = Sentence(MAKE, name=name, task=task)
         draft = draft_of(call, "notebook", title, words, why)
-        decision = await calls.confirm(call, draft)
+        decision = await confirm(step, call, draft)
         if decision is None:
             return
         if decision.source != draft.source:
             why = DIFFERS
             continue
         # The result in case Stop comes meanwhile.
-        calls.results[call.id] = results.make(
+        step.results[call.id] = results.make(
             call, "interrupted", CUT_OFF, title=title, summary=CUT_OFF
         )
         try:
@@ -82,17 +82,17 @@ async def _ask_and_go(
                 continue
             made = error.code != "not_made"
             not_begun = Sentence(NOT_BEGUN, name=name, why=error.message)
-            _not_made(calls, call, not_begun if made else error.message, title)
+            _not_made(step, call, not_begun if made else error.message, title)
             return
         turn.went_on = path
         turn.show(WentOn(draft.draft_id, path, session_id))
         done = Sentence("Made {name}. A conversation there goes on with the task.", name=name)
-        calls.results[call.id] = results.make(call, "ok", done, title=title)
+        step.results[call.id] = results.make(call, "ok", done, title=title)
         return
 
 
-def _not_made(calls: Calls, call: ToolUse, words: Sentence, title: Sentence | None = None) -> None:
-    calls.results[call.id] = calls.turn.results.make(
+def _not_made(step: Step, call: ToolUse, words: Sentence, title: Sentence | None = None) -> None:
+    step.results[call.id] = step.turn.results.make(
         call, "not_started", words, title=title or as_it_is(NEW_NOTEBOOK.label), summary=words
     )
 

@@ -10,7 +10,7 @@ from msgspec import Meta
 from ....run.expected import Contract
 from ....wire.messages import ToolUse
 from ..shared.base import Tool
-from ..shared.calls import Calls
+from ..shared.step import Step
 from ..shared.writing import How, scratch, write
 
 SAME = Meta(description="As in run_cell.")
@@ -42,9 +42,9 @@ class RunCell(msgspec.Struct, frozen=True, kw_only=True):
     source: Annotated[str, Meta(description="The cell's code. Magics and !commands work.")]
 
 
-async def _work(calls: Calls, call: ToolUse, given: RunCell) -> None:
+async def _work(step: Step, call: ToolUse, given: RunCell) -> None:
     how = How(given.expects, given.timeout_s)
-    await write(calls, call, given.source, how, position=given.position)
+    await write(step, call, given.source, how, position=given.position)
 
 
 RUN_CELL = Tool(
@@ -66,8 +66,8 @@ class RunScratch(msgspec.Struct, frozen=True, kw_only=True):
     source: Annotated[str, Meta(description="Name helper variables with a leading underscore.")]
 
 
-async def _scratch(calls: Calls, call: ToolUse, given: RunScratch) -> None:
-    await scratch(calls, call, given.source, given.timeout_s)
+async def _scratch(step: Step, call: ToolUse, given: RunScratch) -> None:
+    await scratch(step, call, given.source, given.timeout_s)
 
 
 SCRATCH = Tool(

@@ -15,8 +15,8 @@ from ....run.turn.turn import Turn
 from ....wire.messages import ToolUse
 from ....wire.ops import PRIVATE, CellView
 from ..shared.base import Tool
-from ..shared.calls import Calls
 from ..shared.several import Several
+from ..shared.step import Step, add_notes, not_started
 from ..shared.titles import name_of
 from .run_cell import Timeout
 
@@ -33,27 +33,27 @@ class RunCells(msgspec.Struct, frozen=True, kw_only=True):
     timeout_s: Timeout = None
 
 
-async def _work(calls: Calls, call: ToolUse, given: RunCells) -> None:
+async def _work(step: Step, call: ToolUse, given: RunCells) -> None:
     try:
-        cells = await _named(calls, call, given.cell_ids)
+        cells = await _named(step, call, given.cell_ids)
     except (DocumentError, LookupError) as error:
-        calls.not_started(call, str(error))
+        not_started(step, call, str(error))
         return
-    jobs = [_job(calls.turn, call, cell) for cell in cells]
+    jobs = [_job(step.turn, call, cell) for cell in cells]
     for job in jobs:
         job.timeout = given.timeout_s
     title, words = Sentence("Run a cell"), Sentence("Run it as it is:")
     if len(cells) > 1:
         title = Sentence("Run {count} cells", count=len(cells))
         words = Sentence("Run {count} cells as they are:", count=len(cells))
-    several = Several(calls, call, "run_again", jobs)
+    several = Several(step, call, "run_again", jobs)
     await several.run(title, words, stop_on_error=given.stop_on_error)
 
 
-async def _named(calls: Calls, call: ToolUse, names: Sequence[str]) -> list[CellView]:
+async def _named(step: Step, call: ToolUse, names: Sequence[str]) -> list[CellView]:
     """The cells in the order of the names, each once. Raises DocumentError, and LookupError with
     words for the model."""
-    notebook = calls.turn.notebook
+    notebook = step.turn.notebook
     cells = (await notebook.look()).cells
     ids = [cell.cell_id for cell in cells]
     chosen: dict[str, CellView] = {}
@@ -65,7 +65,7 @@ async def _named(calls: Calls, call: ToolUse, names: Sequence[str]) -> list[Cell
         found = notebook.find(rest.strip() if colon and side in ("above", "below") else name)
         if found is None or found.cell_id not in ids:
             raise LookupError(f"There is no cell {name!r}. Cells: {notebook.known_ids()}.")
-        calls.note(call, found.note)
+        add_notes(step, call, found.note)
         at = ids.index(found.cell_id)
         if colon and side in ("above", "below"):
             part = cells[:at] if side == "above" else cells[at + 1 :]

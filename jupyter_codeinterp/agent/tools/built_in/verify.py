@@ -24,7 +24,7 @@ from ....wire.events import Status
 from ....wire.messages import ToolUse
 from ....wire.ops import PRIVATE
 from ..shared.base import Tool
-from ..shared.calls import CUT_OFF, DIFFERS, Calls, draft_of
+from ..shared.step import CUT_OFF, DIFFERS, Step, confirm, draft_of, is_refused
 
 NOT_AVAILABLE = Sentence("Not available here. Ask the person to verify the notebook.")
 NOT_SAVED = Sentence("The notebook has unsaved changes, so nothing ran. Ask the person to save it.")
@@ -43,22 +43,22 @@ class Verify(msgspec.Struct, frozen=True):
     pass
 
 
-async def _work(calls: Calls, call: ToolUse, arguments: Verify) -> None:
-    verifying = _Verifying(calls, call)
-    if calls.is_refused(call):
+async def _work(step: Step, call: ToolUse, arguments: Verify) -> None:
+    verifying = _Verifying(step, call)
+    if is_refused(step, call):
         return
     try:
-        if calls.turn.workplace.fresh_runs is None:
+        if step.turn.workplace.fresh_runs is None:
             raise CommandError("not_allowed", NOT_AVAILABLE)
-        await verifying.run(calls.turn.workplace.fresh_runs)
+        await verifying.run(step.turn.workplace.fresh_runs)
     except (CommandError, DocumentError) as error:
         verifying.end("not_started", error.message)
 
 
 class _Verifying:
-    def __init__(self, calls: Calls, call: ToolUse) -> None:
-        self._turn = calls.turn
-        self._calls = calls
+    def __init__(self, step: Step, call: ToolUse) -> None:
+        self._turn = step.turn
+        self._step = step
         self._call = call
 
     async def run(self, fresh: FreshRuns) -> None:
@@ -68,7 +68,7 @@ class _Verifying:
             said = await _checked(turn, cells)
             if said.refusal is not None:
                 refused = hooked.line(turn, said.refusal)
-                self._calls.results[self._call.id] = turn.results.not_run(
+                self._step.results[self._call.id] = turn.results.not_run(
                     self._call, refused, as_it_is(VERIFY.label), "", refused
                 )
                 return
@@ -90,7 +90,7 @@ class _Verifying:
                 draft = draft_of(
                     self._call, "verify", as_it_is(VERIFY.label), words, why, *why_barred, *notes
                 )
-                decision = await self._calls.confirm(self._call, draft)
+                decision = await confirm(self._step, self._call, draft)
                 if decision is None:
                     return
                 is_same = _sources(await fresh.cells()) == _sources(cells)
@@ -121,7 +121,7 @@ class _Verifying:
         return " ".join(clean(self._turn.scrub(text)).split())
 
     def end(self, status: Status, words: Sentence, quoted: str = "") -> None:
-        self._calls.results[self._call.id] = self._turn.results.make(
+        self._step.results[self._call.id] = self._turn.results.make(
             self._call, status, words, title=as_it_is(VERIFY.label), summary=words, quoted=quoted
         )
 

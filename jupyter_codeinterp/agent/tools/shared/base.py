@@ -8,7 +8,8 @@ with ``ToolContext.run_cell``; each gets the same review as the agent's.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import re
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, cast
@@ -24,8 +25,9 @@ from ....view.redaction.private_names import Variable
 from ....view.untrusted import Untrusted
 from ....wire.events import Status
 from ....wire.messages import ToolUse
-from ....wire.ops import PRIVATE, CellView, Snapshot
+from ....wire.ops import PRIVATE, CellView, Snapshot, normalise
 from ....wire.ports import ToolSpec
+from . import arguments
 
 # -------------------------------------------------------------------------------------------------
 # The JSON schema of a tool's input, made from the type of its arguments.
@@ -175,7 +177,7 @@ class Tool:
     characters, escaped, without known keys and images. DocumentError, KernelError and
     LookupError become words for the model."""
     work: Work | None = None
-    """Our own tools only: carries out a call of the step's ``Calls``, which get its result."""
+    """Our own tools only: carries out a call of the step's ``Step``, which get its result."""
     draft: Kind | None = None
     """Our own tools only: what the call drafts in the notebook."""
     action: policy.Action | None = None
@@ -188,3 +190,71 @@ class Tool:
         if schema is None and issubclass(self.arguments, msgspec.Struct):
             schema = schema_of(self.arguments)
         return ToolSpec(self.name, self.description, schema or {"type": "object"})
+
+
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+
+class ToolRegistry:
+    """Tools in the order of their addition."""
+
+    def __init__(self, built_in: Iterable[Tool], added: Iterable[Tool] = ()) -> None:
+        self._built_in = tuple(built_in)
+        self._tools = {tool.name: tool for tool in (*self._built_in, *added)}
+
+    def add(self, tool: Tool) -> None:
+        """Add another package's tool. Raises ValueError with the fault."""
+        if not isinstance(tool, Tool):
+            raise ValueError(f"{tool!r} is not a Tool")
+        if not _NAME.fullmatch(tool.name):
+            raise ValueError(f"{tool.name!r} is not a valid tool name")
+        if tool.name in self._tools:
+            raise ValueError(f"a tool named {tool.name!r} already exists")
+        if tool.effect == "asks" or tool.work is not None or tool.draft is not None:
+            raise ValueError(f"{tool.name!r} must look or change")
+        if tool.run is None or not tool.label:
+            raise ValueError(f"{tool.name!r} must have a run of its own and a label")
+        self._tools[tool.name] = tool
+
+    def with_more(self, tools: Sequence[Tool]) -> ToolRegistry:
+        """A copy for one conversation, with more tools. Those with a known name are left out."""
+        if not tools:
+            return self
+        others = (tool for tool in tools if tool.name not in self._tools)
+        return ToolRegistry(self._built_in, (*self._tools.values(), *others))
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return tuple(tool.spec for tool in self._tools.values())
+
+    def get(self, name: str) -> Tool | None:
+        return self._tools.get(name)
+
+    def is_built_in(self, tool: Tool) -> bool:
+        return tool in self._built_in
+
+    def label(self, name: str) -> str:
+        """The tool's label; "" if it is unknown, or its calls have titles."""
+        tool = self._tools.get(name)
+        return tool.label if tool is not None else ""
+
+    def changes(self, name: str) -> bool:
+        """Whether the tool changes the notebook."""
+        tool = self._tools.get(name)
+        return tool is not None and tool.effect == "changes"
+
+    def parse(
+        self, name: str, given: dict[str, Any]
+    ) -> tuple[msgspec.Struct | dict[str, Any], tuple[str, ...]]:
+        """A tool's input, and notes for the model on ignored parts. Raises ValueError with words
+        for the model."""
+        tool = self._tools.get(name)
+        if tool is None:
+            known = ", ".join(self._tools)
+            raise ValueError(f"There is no tool {name!r}. The tools are: {known}.")
+        if not issubclass(tool.arguments, msgspec.Struct):
+            return dict(given), ()
+        found, notes = arguments.read(name, given, tool.arguments)
+        source = getattr(found, "source", None)
+        if isinstance(source, str):
+            found = msgspec.structs.replace(found, source=normalise(source))
+        return found, notes

@@ -16,7 +16,7 @@ from ....run.turn.results import Result, joined
 from ....view.untrusted import bare
 from ....wire.messages import ToolUse
 from .base import CellOutcome, CellRequest, ToolContext
-from .calls import Calls
+from .step import Step, tool_of
 from .writing import run_part
 
 log = logging.getLogger(__name__)
@@ -24,11 +24,11 @@ log = logging.getLogger(__name__)
 RAN = "The tool ran a cell:"
 
 
-async def work(calls: Calls, call: ToolUse, arguments: msgspec.Struct | dict[str, Any]) -> None:
+async def work(step: Step, call: ToolUse, arguments: msgspec.Struct | dict[str, Any]) -> None:
     asked: asyncio.Queue[CellRequest] = asyncio.Queue()
-    changes = calls.registry.changes(call.name)
-    context = ToolContext(calls.turn, asked.put_nowait if changes else None)
-    running = asyncio.ensure_future(_result(calls, call, context, arguments))
+    changes = step.registry.changes(call.name)
+    context = ToolContext(step.turn, asked.put_nowait if changes else None)
+    running = asyncio.ensure_future(_result(step, call, context, arguments))
     parts: list[Result] = []
     try:
         while changes:
@@ -37,28 +37,28 @@ async def work(calls: Calls, call: ToolUse, arguments: msgspec.Struct | dict[str
             if not asking.done():
                 asking.cancel()
                 break
-            parts.append(await _run_cell(calls, asking.result()))
+            parts.append(await _run_cell(step, asking.result()))
         result = await running
     finally:
         running.cancel()
     for part in parts:
         result = joined(result, part, RAN)
-    calls.results[call.id] = result
+    step.results[call.id] = result
 
 
-async def _run_cell(calls: Calls, request: CellRequest) -> Result:
-    turn, part = calls.turn, part_of(ToolUse("", "run_cell", {}))
+async def _run_cell(step: Step, request: CellRequest) -> Result:
+    turn, part = step.turn, part_of(ToolUse("", "run_cell", {}))
     if turn.allowed.changes:
-        await run_part(calls, part, request.source, request.title, request.after)
+        await run_part(step, part, request.source, request.title, request.after)
     else:
-        calls.results[part.id] = turn.results.not_run(
+        step.results[part.id] = turn.results.not_run(
             part,
             policy.refusal("run_new", turn.mode),
             as_it_is(request.title),
             "",
             summary=policy.refused(turn.mode),
         )
-    ran = calls.results[part.id]
+    ran = step.results[part.id]
     if not request.outcome.done():
         done = ran.done
         request.outcome.set_result(CellOutcome(done.status, bare(ran.text), done.cell_id))
@@ -66,13 +66,13 @@ async def _run_cell(calls: Calls, request: CellRequest) -> Result:
 
 
 async def _result(
-    calls: Calls,
+    step: Step,
     call: ToolUse,
     context: ToolContext,
     arguments: msgspec.Struct | dict[str, Any],
 ) -> Result:
-    turn, tool = calls.turn, calls.tool(call)
-    title, is_built_in = as_it_is(tool.label), calls.registry.is_built_in(tool)
+    turn, tool = step.turn, tool_of(step, call)
+    title, is_built_in = as_it_is(tool.label), step.registry.is_built_in(tool)
     if tool.run is None:
         raise RuntimeError(f"{call.name} has nothing to run")
     try:

@@ -20,7 +20,17 @@ from ....wire.findings import Label
 from ....wire.messages import Image, ToolUse
 from ....wire.ops import CellView
 from ....wire.ports import KernelInfo
-from .calls import DIFFERS, Calls, draft_of
+from .step import (
+    DIFFERS,
+    Step,
+    add_notes,
+    confirm,
+    draft_of,
+    end_call,
+    not_started,
+    open_draft,
+    show_card,
+)
 
 LONGEST = 200_000
 """Characters of code in one decision."""
@@ -58,10 +68,10 @@ class Several:
     and counts runs that only succeeded."""
 
     def __init__(
-        self, calls: Calls, call: ToolUse, action: policy.Action, jobs: Sequence[CellJob]
+        self, step: Step, call: ToolUse, action: policy.Action, jobs: Sequence[CellJob]
     ) -> None:
-        self._calls = calls
-        self._turn = calls.turn
+        self._step = step
+        self._turn = step.turn
         self._call = call
         self._action = action
         self._jobs = jobs
@@ -71,7 +81,7 @@ class Several:
         granted = await self._ask(title, words)
         if granted is None:
             return
-        turn, results, call = self._turn, self._calls.results, self._call
+        turn, results, call = self._turn, self._step.results, self._call
         result = results[call.id] = turn.results.make(call, "interrupted", title=title)
         characters, images = outputs.BUDGET, outputs.IMAGES_A_RESULT
         status: Status = "ok"
@@ -120,13 +130,13 @@ class Several:
     async def _carry_out(self, job: CellJob, granted: Granted | None) -> Result:
         """The draft of one cell, with a card of its own."""
         part = job.call
-        self._calls.card(part.id, part.name)
-        self._calls.open(job)
+        show_card(self._step, part.id, part.name)
+        open_draft(self._step, job)
         await carry_out(job, job.source, granted=granted)
         if job.next_inputs:
-            self._calls.note(self._call, PROPOSED.format(id=job.cell_id))
-        self._calls.ended(part)
-        return self._calls.results[part.id]
+            add_notes(self._step, self._call, PROPOSED.format(id=job.cell_id))
+        end_call(self._step, part)
+        return self._step.results[part.id]
 
     # --- the decision ----------------------------------------------------------------
 
@@ -137,7 +147,7 @@ class Several:
         cells = listed(turn.notebook.snapshot.cells, self._jobs)
         listing = together(words, cells, between="\n\n")
         if len(listing) > LONGEST or len(self._jobs) > MOST_CELLS:
-            self._calls.not_started(call, TOO_MUCH)
+            not_started(self._step, call, TOO_MUCH)
             return None
         while True:
             info = await turn.kernel_info()
@@ -146,7 +156,7 @@ class Several:
                 self._end(title, checks.refusal)
                 return None
             if len(checks.notices) > MOST_NOTICES:
-                self._calls.not_started(call, TOO_MUCH)
+                not_started(self._step, call, TOO_MUCH)
                 return None
             runs = any(job.runs for job in self._jobs)
             barred, why_barred = turn.bars(info) if runs else (False, ())
@@ -170,7 +180,7 @@ class Several:
                 runs=runs,
                 can_run_all=runs and turn.can_run_all and not barred,
             )
-            decision = await self._calls.confirm(call, draft)
+            decision = await confirm(self._step, call, draft)
             if decision is None:
                 return None
             if decision.run_all:
@@ -196,9 +206,7 @@ class Several:
         return _Checks(notes, tuple(notices), tuple(labels)[:MOST_NOTICES], asks)
 
     def _end(self, title: Sentence, words: str) -> None:
-        self._calls.results[self._call.id] = self._turn.results.not_run(
-            self._call, words, title, ""
-        )
+        self._step.results[self._call.id] = self._turn.results.not_run(self._call, words, title, "")
 
 
 def _about(place: str, words: Sentence) -> Sentence:

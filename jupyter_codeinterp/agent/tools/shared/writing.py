@@ -13,7 +13,18 @@ from ....run.turn.turn import Turn, new_cell_id
 from ....view import outputs
 from ....wire.messages import ToolUse
 from ....wire.ops import PRIVATE, CellView, RanCode, normalise
-from .calls import Calls
+from .step import (
+    Step,
+    add_notes,
+    end_call,
+    is_refused,
+    not_started,
+    open_draft,
+    opened,
+    show_card,
+    title_for,
+    tool_of,
+)
 from .titles import title_of
 
 PUT_FORWARD = "The code proposed another cell (set_next_input):"
@@ -42,7 +53,7 @@ AS_USUAL = How()
 
 
 async def write(
-    calls: Calls,
+    step: Step,
     call: ToolUse,
     source: str,
     how: How = AS_USUAL,
@@ -51,47 +62,47 @@ async def write(
     cell_id: str = "",
 ) -> None:
     """Write a new cell at ``position``, or ``cell_id``."""
-    turn = calls.turn
+    turn = step.turn
     spot = turn.notebook.at(position)
-    if calls.is_refused(call):
+    if is_refused(step, call):
         return
     if spot is None:
         words = NO_POSITION.format(position=position, ids=turn.notebook.known_ids())
-        calls.not_started(call, words)
+        not_started(step, call, words)
         return
-    calls.note(call, spot[1])
-    job = calls.opened(calls.tool(call), call.id, call.input, source)
+    add_notes(step, call, spot[1])
+    job = opened(step, tool_of(step, call), call.id, call.input, source)
     if job is None:
         raise RuntimeError(f"{call.name} has no draft")
     kept = "" if call.input.get("title") else turn.titles.get(cell_id)
-    job.title = as_it_is(kept or calls.title(call))
+    job.title = as_it_is(kept or title_for(step, call))
     job.expects, job.timeout, job.only_edits = how.expects, how.timeout, not how.run
     if cell_id:
         cell = turn.notebook.snapshot.cell(cell_id)
         job.is_code = cell is not None and cell.cell_type == "code"
     await carry_out(job, source)
-    await _put_forward(calls, call, job)
+    await _put_forward(step, call, job)
 
 
-async def scratch(calls: Calls, call: ToolUse, source: str, timeout: float | None) -> None:
-    if calls.is_refused(call):
+async def scratch(step: Step, call: ToolUse, source: str, timeout: float | None) -> None:
+    if is_refused(step, call):
         return
-    job = calls.open(CellJob(calls.turn, call, "scratch", "", calls.title(call)))
+    job = open_draft(step, CellJob(step.turn, call, "scratch", "", title_for(step, call)))
     job.timeout = timeout
     await carry_out(job, source)
-    await _put_forward(calls, call, job)
+    await _put_forward(step, call, job)
 
 
-async def delete(calls: Calls, call: ToolUse, cell_id: str) -> None:
-    turn = calls.turn
+async def delete(step: Step, call: ToolUse, cell_id: str) -> None:
+    turn = step.turn
     seen = turn.context.source_seen(cell_id) or ""
     known = turn.titles.get(cell_id)
     title = Sentence("Delete: {title}", title=known or title_of("", seen))
-    job = calls.open(CellJob(turn, call, "delete", cell_id, title, seen))
+    job = open_draft(step, CellJob(turn, call, "delete", cell_id, title, seen))
     await carry_out(job, seen)
 
 
-async def _put_forward(calls: Calls, call: ToolUse, job: CellJob) -> None:
+async def _put_forward(step: Step, call: ToolUse, job: CellJob) -> None:
     """Handle drafts that the code proposed (set_next_input); they ask in every mode."""
     waiting = [(job.cell_id, source) for source in job.next_inputs]
     number = 0
@@ -99,14 +110,14 @@ async def _put_forward(calls: Calls, call: ToolUse, job: CellJob) -> None:
         after, source = waiting.pop(0)
         number += 1
         part = ToolUse(f"{call.id}-next{number}", "run_cell", {})
-        proposed = await run_part(calls, part, source, "", after, suspicious=True)
+        proposed = await run_part(step, part, source, "", after, suspicious=True)
         waiting += [(proposed.cell_id, text) for text in proposed.next_inputs]
-        results = calls.results
+        results = step.results
         results[call.id] = joined(results[call.id], results[part.id], PUT_FORWARD)
 
 
 async def run_part(
-    calls: Calls,
+    step: Step,
     part: ToolUse,
     source: str,
     title: str,
@@ -116,34 +127,34 @@ async def run_part(
 ) -> CellJob:
     """Run a new cell with its own card, as a part of another call. ``suspicious`` asks in every
     mode."""
-    turn = calls.turn
-    calls.card(part.id, part.name)
-    job = calls.open(CellJob(turn, part, "insert", new_cell_id(), title_of(title, source)))
+    turn = step.turn
+    show_card(step, part.id, part.name)
+    job = open_draft(step, CellJob(turn, part, "insert", new_cell_id(), title_of(title, source)))
     job.insert(turn.notebook.above(after or turn.notebook.place().after))
     await carry_out(job, normalise(source), suspicious=suspicious)
-    calls.ended(part)
+    end_call(step, part)
     return job
 
 
 # --- whether a cell can be changed -------------------------------------------------------
 
 
-async def to_change(calls: Calls, call: ToolUse, *names: str) -> list[CellView]:
+async def to_change(step: Step, call: ToolUse, *names: str) -> list[CellView]:
     """The cells with these names, if the model knows their current source; else none, and the call
     has its result."""
-    if calls.is_refused(call):
+    if is_refused(step, call):
         return []
-    notebook, found_cells = calls.turn.notebook, dict[str, CellView]()
+    notebook, found_cells = step.turn.notebook, dict[str, CellView]()
     for name in names:
         found = notebook.find(name)
         cell = await notebook.look_at(found.cell_id) if found is not None else None
         if found is None or cell is None:
             words = f"There is no cell {name!r}. Cells: {notebook.known_ids()}."
-            calls.not_started(call, words)
+            not_started(step, call, words)
             return []
-        calls.note(call, found.note)
-        if (stale := _stale(calls.turn, cell)) is not None:
-            _end_stale(calls, call, *stale)
+        add_notes(step, call, found.note)
+        if (stale := _stale(step.turn, cell)) is not None:
+            _end_stale(step, call, *stale)
             return []
         found_cells[cell.cell_id] = cell
     return list(found_cells.values())
@@ -166,10 +177,10 @@ def _stale(turn: Turn, cell: CellView) -> tuple[str, str] | None:
     return f"{why}. Nothing was changed. It reads:", cell.source
 
 
-def _end_stale(calls: Calls, call: ToolUse, words: str, source: str) -> None:
-    job = calls.jobs.pop(call.id, None)
-    title = (job.title if job is not None else None) or calls.title(call)
-    quoted = calls.turn.untrusted.shown(source) if source else ""
-    calls.results[call.id] = calls.turn.results.make(
+def _end_stale(step: Step, call: ToolUse, words: str, source: str) -> None:
+    job = step.jobs.pop(call.id, None)
+    title = (job.title if job is not None else None) or title_for(step, call)
+    quoted = step.turn.untrusted.shown(source) if source else ""
+    step.results[call.id] = step.turn.results.make(
         call, "not_started", words, title=title, summary=as_it_is(words), quoted=quoted
     )
