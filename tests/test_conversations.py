@@ -7,8 +7,8 @@ from urllib.parse import unquote
 
 import pytest
 
+from jupyter_codeinterp.session.messages import LONGEST_TITLE
 from jupyter_codeinterp.session.server.manager import SessionManager
-from jupyter_codeinterp.session.session import LONGEST_TITLE
 from jupyter_codeinterp.wire import commands as c
 from jupyter_codeinterp.wire import events as e
 from tests.conftest import KEY

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -211,8 +212,24 @@ class Queue:
 
 TITLE_LENGTH = 60
 """Characters of an automatic title."""
+LONGEST_TITLE = 200
+"""Characters of a person's title."""
+_NOT_IN_A_LINE = ("Cc", "Cs", "Zl", "Zp")
+"""Unicode categories: controls (line ends included), surrogates, line separators."""
 
 
 def from_question(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= TITLE_LENGTH else line[: TITLE_LENGTH - 1] + "…"
+
+
+def checked_title(title: str) -> str:
+    """A person's title. Raises CommandError ``bad_title``."""
+    if not title:
+        raise CommandError("bad_title", "The title is empty.")
+    if len(title) > LONGEST_TITLE:
+        words = "The title is longer than {limit} characters."
+        raise CommandError("bad_title", words, limit=LONGEST_TITLE)
+    if any(unicodedata.category(character) in _NOT_IN_A_LINE for character in title):
+        raise CommandError("bad_title", "The title must be one line of text.")
+    return title

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import unicodedata
 from collections.abc import Callable
 from functools import partial
 from typing import Literal
@@ -51,7 +50,7 @@ from ..wire.ports import Model
 from . import undo
 from .late_outputs import LateOutputs
 from .log import STOPPED_NOTE, Services, SessionLog
-from .messages import GOES_ON, Does, Queue, from_question, route
+from .messages import GOES_ON, Does, Queue, checked_title, from_question, route
 from .reviews import Reviews
 from .turn_task import TurnOptions, TurnTask, TurnTools
 from .waiting_files import WaitingFiles
@@ -62,10 +61,6 @@ GOES_ON_FROM = (
     "[The conversation above was in the notebook {notebook}. Now you are in a new notebook in the "
     "same folder, with a kernel of its own: its variables and cells are not here.]"
 )
-LONGEST_TITLE = 200
-"""Characters of a person's title."""
-_NOT_IN_A_LINE = ("Cc", "Cs", "Zl", "Zp")
-"""Unicode categories: controls (line ends included), surrogates, line separators."""
 NO_LONGER = (
     "The cell or question that you answered is no longer open. Check the conversation and send "
     "again."
@@ -302,14 +297,7 @@ class Session:
 
     def rename(self, title: str, window: int = 0) -> None:
         """Set the title, also while a turn runs. Raises CommandError ``bad_title``."""
-        title = self.services.rules.scrub(title.strip())
-        if not title:
-            raise CommandError("bad_title", "The title is empty.")
-        if len(title) > LONGEST_TITLE:
-            words = "The title is longer than {limit} characters."
-            raise CommandError("bad_title", words, limit=LONGEST_TITLE)
-        if any(unicodedata.category(character) in _NOT_IN_A_LINE for character in title):
-            raise CommandError("bad_title", "The title must be one line of text.")
+        title = checked_title(self.services.rules.scrub(title.strip()))
         if title != self.info.title:
             # Keep ``changed``, so that the session keeps its place in lists.
             with self.log.here():
