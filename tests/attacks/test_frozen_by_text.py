@@ -445,7 +445,8 @@ NOT_READ = {
     "compares ids, names, or beginnings": (
         "notebook_prompt.is_private notebook_prompt.count_text ops.Snapshot.cell "
         "ops.Snapshot.with_cell transcript.without_reports outputs.kept_under outputs.outputs_of "
-        "messages.pictures messages.tool_uses messages.with_room exports.pictures"
+        "messages.pictures messages.tool_uses messages.with_room exports.pictures "
+        "reported.has_picture"
     ),
     "passes on; the adapter's own test measures it": "markdown_cells.risks messages.Sender.prepare",
     "joins what others of this list have read": (
