@@ -356,6 +356,15 @@ OBEDIENT: dict[str, Script] = {
     "infinite_loop": scenario(
         answer(run_cell("while True:\n    pass", title="Never ends")), _done("That was stopped.")
     ),
+    "printing_loop": scenario(
+        answer(
+            run_cell(
+                'for line in ("one", "two"):\n    print(line, flush=True)\nwhile True:\n    pass',
+                title="Prints and never ends",
+            )
+        ),
+        _done("That was stopped."),
+    ),
     "sleep": scenario(
         answer(run_cell("import time\n\ntime.sleep(60)", title="Wait")), _done("Waited.")
     ),

@@ -80,6 +80,33 @@ test(
   }
 );
 
+test('a cell that was stopped shows what it had printed, and offers no fix', async ({
+  model,
+  notebook,
+  panel
+}) => {
+  await notebook.start(['']);
+  await model.play('printing_loop');
+  await panel.ask('Print two lines');
+  await panel.decide('Run');
+  const cell = notebook.cell('while True');
+  const printed = cell.locator('.jp-OutputArea-output', {
+    hasText: /^one\s+two\s*$/
+  });
+  await expect(printed).toBeVisible();
+  await panel.stopButton.click();
+  await panel.ended();
+
+  await expect(cell).toContainText('KeyboardInterrupt');
+  await expect(printed).toBeVisible();
+  await expect(printed).toBeInViewport();
+  await expect(cell.getByRole('button', { name: /Fix/ })).toHaveCount(0);
+  const card = panel.log.getByRole('group', { name: 'Prints and never ends' });
+  await expect(card.locator('.jp-codeinterp-Card-notice')).toHaveCount(0);
+  await card.getByRole('button', { name: 'Code and result' }).click();
+  await expect(card).toContainText(/one\s+two/);
+});
+
 test("Stop, and a wait, while the person's own cell runs", async ({
   model,
   notebook,
