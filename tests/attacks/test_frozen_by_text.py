@@ -326,7 +326,6 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "ops.shaped": lambda t: ops.shaped({"id": t, "source": [t, t], "metadata": {t: t}}),
     "ops.weight": lambda t: ops.weight({t: [t, {t: list(t)}]}),
     "budget.only_announces": budget.only_announces,
-    "reported.has_picture": lambda t: reported.has_picture(cell_outputs(t)),
     "reported.hides_failures": lambda t: reported.hides_failures(f"%%bash {t}\n{t}"),
     "prose.fenced": lambda t: prose.fenced(t, t),
     "exports.markdown": lambda t: exports.markdown(info(t), journal(t)),
