@@ -599,3 +599,11 @@ def test_the_html_of_a_thousand_outputs_is_read_within_a_bound(
 )
 def test_result_text(facts: dict[str, Any], expected: str) -> None:
     assert result_text(**facts) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "line"), [("not there", "KeyError: not there"), ("", "KeyError"), (None, "KeyError")]
+)
+def test_an_error_is_one_line_for_a_card(value: object, line: str) -> None:
+    error = {"output_type": "error", "ename": "KeyError", "evalue": value, "traceback": []}
+    assert outputs.summary([error]) == line

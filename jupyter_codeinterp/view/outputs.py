@@ -234,7 +234,7 @@ def summary(outputs: Sequence[Output], scrub: Scrub = str) -> str:
     for output in outputs:
         if output.get("output_type") == "error":
             ename, evalue = _text(output.get("ename")), _text(output.get("evalue"))
-            return scrub(f"{ename[:_LEAST]}: {evalue[:10_000]}")[:200]
+            return scrub(": ".join(filter(None, (ename[:_LEAST], evalue[:10_000]))))[:200]
     return ""
 
 
