@@ -171,7 +171,7 @@ async def after_run(turn: Turn, code: CellCode, done: ExecutionDone, result: Res
     except (msgspec.ValidationError, RecursionError):
         return result
     lines = [NO_STATUS.format(status, command) for status, command in report.statuses[:20]]
-    if report.unshown is not None and not has_picture(done.outputs):
+    if report.unshown is not None and not _has_picture(done.outputs):
         count, backend = report.unshown
         lines.append(UNSHOWN.format("1 plot was" if count == 1 else f"{count} plots were", backend))
     defined: list[str] = []
@@ -187,7 +187,7 @@ async def after_run(turn: Turn, code: CellCode, done: ExecutionDone, result: Res
     return noted(result, f"{HEADING}\n{turn.untrusted.quoted(escaped(text))}")
 
 
-def has_picture(outputs: Iterable[Output]) -> bool:
+def _has_picture(outputs: Iterable[Output]) -> bool:
     """Whether a plot that is still open may be among the outputs."""
     data = (one.get("data") for one in outputs)
     return any(isinstance(one, dict) and "image/png" in one for one in data)
