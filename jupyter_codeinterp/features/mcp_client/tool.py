@@ -73,7 +73,15 @@ def _tool(source: ToolServers, tool: OutsideTool, untrusted: Untrusted) -> Tool:
     quoted = untrusted.quoted(untrusted.inert(cut(told, LONGEST_DESCRIPTION)))
 
     async def work(step: Step, call: ToolUse, given: dict[str, Any]) -> None:
-        await _Call(step, call, given, source, tool).run()
+        if is_refused(step, call):
+            return
+        try:
+            await _ask_and_call(step, call, given, source, tool)
+        except NotCalled as error:
+            _end(step, call, tool, "not_started", error.why)
+        except ToolServerError as error:
+            status = _STATUS.get(error.code, "not_started")
+            _end(step, call, tool, status, error.message, is_error=True)
 
     return Tool(
         tool.name,
@@ -124,74 +132,54 @@ def outputs_of(answer: OutsideAnswer, scrub: Callable[[str], str]) -> list[Outpu
     return [*images[:IMAGES_A_RESULT], *([shown] if text else [])]
 
 
-class _Call:
-    def __init__(
-        self,
-        step: Step,
-        call: ToolUse,
-        given: dict[str, Any],
-        source: ToolServers,
-        tool: OutsideTool,
-    ) -> None:
-        self._turn = step.turn
-        self._step = step
-        self._call = call
-        self._given = given
-        self._source = source
-        self._tool = tool
-        self._title = _title(tool)
-
-    async def run(self) -> None:
-        if is_refused(self._step, self._call):
+async def _ask_and_call(
+    step: Step, call: ToolUse, given: dict[str, Any], source: ToolServers, tool: OutsideTool
+) -> None:
+    """Ask the person, again if the tool changes meanwhile, and call it. Raises NotCalled and
+    ToolServerError."""
+    turn, why = step.turn, Sentence()
+    words = words_of(tool.server, tool.tool, given)
+    if turn.untrusted.known(words) != words:
+        raise NotCalled(HAS_KEY)
+    while True:
+        now = await source.pinned(tool)
+        if not now:
+            raise NotCalled(GONE)
+        notices = list(hidden_characters(words))
+        if now != tool.pinned:
+            notices.append(CHANGED)
+        if turn.cautions.sign:
+            notices.append(Sentence(SPOKEN_TO, sign=turn.cautions.sign))
+        draft = draft_of(call, "tool", _title(tool), words, why, *notices)
+        decision = await confirm(step, call, draft)
+        if decision is None:
             return
-        try:
-            words = words_of(self._tool.server, self._tool.tool, self._given)
-            if self._turn.untrusted.known(words) != words:
-                raise NotCalled(HAS_KEY)
-            await self._ask_and_call(words)
-        except NotCalled as error:
-            self._end("not_started", error.why)
-        except ToolServerError as error:
-            self._end(_STATUS.get(error.code, "not_started"), error.message, is_error=True)
+        why = Sentence() if decision.source == words else DIFFERS
+        if not why and await source.pinned(tool) == now:
+            break
+        why = why or CHANGED
+    # The result in case Stop comes meanwhile.
+    _end(step, call, tool, "interrupted", CUT_OFF)
+    answer = await source.call(tool, given)
+    outputs = await asyncio.to_thread(outputs_of, answer, turn.untrusted.scrub)
+    seen = await turn.results.see(outputs)
+    step.results[call.id] = turn.results.make(
+        call,
+        "error" if answer.is_error else "ok",
+        title=_title(tool),
+        images=seen.images,
+        quoted=turn.untrusted.quoted(seen.text) if seen.text else "",
+    )
 
-    async def _ask_and_call(self, words: str) -> None:
-        turn, why = self._turn, Sentence()
-        while True:
-            now = await self._source.pinned(self._tool)
-            if not now:
-                raise NotCalled(GONE)
-            notices = self._notices(now, words)
-            draft = draft_of(self._call, "tool", self._title, words, why, *notices)
-            decision = await confirm(self._step, self._call, draft)
-            if decision is None:
-                return
-            why = Sentence() if decision.source == words else DIFFERS
-            if not why and await self._source.pinned(self._tool) == now:
-                break
-            why = why or CHANGED
-        # The result in case Stop comes meanwhile.
-        self._end("interrupted", CUT_OFF)
-        answer = await self._source.call(self._tool, self._given)
-        scrub = turn.untrusted.scrub
-        seen = await turn.results.see(await asyncio.to_thread(outputs_of, answer, scrub))
-        self._step.results[self._call.id] = turn.results.make(
-            self._call,
-            "error" if answer.is_error else "ok",
-            title=self._title,
-            images=seen.images,
-            quoted=turn.untrusted.quoted(seen.text) if seen.text else "",
-        )
 
-    def _notices(self, now: str, words: str) -> tuple[Sentence, ...]:
-        """What the person should know before deciding."""
-        found = list(hidden_characters(words))
-        if now != self._tool.pinned:
-            found.append(CHANGED)
-        if self._turn.cautions.sign:
-            found.append(Sentence(SPOKEN_TO, sign=self._turn.cautions.sign))
-        return tuple(found)
-
-    def _end(self, status: Status, words: Sentence, is_error: bool | None = None) -> None:
-        self._step.results[self._call.id] = self._turn.results.make(
-            self._call, status, words, title=self._title, summary=words, is_error=is_error
-        )
+def _end(
+    step: Step,
+    call: ToolUse,
+    tool: OutsideTool,
+    status: Status,
+    words: Sentence,
+    is_error: bool | None = None,
+) -> None:
+    step.results[call.id] = step.turn.results.make(
+        call, status, words, title=_title(tool), summary=words, is_error=is_error
+    )

@@ -40,7 +40,6 @@ _STATUS = {
             stale_decision busy in_folder no_table no_longer_waits not_queued too_many_queued
             held_elsewhere""",
         HTTPStatus.BAD_GATEWAY: "server_failed offline server_error",
-        HTTPStatus.SERVICE_UNAVAILABLE: "files_slow",
         HTTPStatus.TOO_MANY_REQUESTS: "too_many_windows",
         HTTPStatus.INTERNAL_SERVER_ERROR: "not_kept",
     }.items()
