@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import signal
 import sys
 from collections.abc import Iterator
 from io import BytesIO
@@ -17,9 +18,21 @@ from babel.messages.mofile import write_mo
 from jupyterlab_server import translation_utils as lab
 
 from jupyter_codeinterp.base.errors import CodeInterpError, CommandError
-from jupyter_codeinterp.base.sentences import Sentence
+from jupyter_codeinterp.base.sentences import Sentence, from_journal, to_journal, together
 from jupyter_codeinterp.base.translation import DOMAIN, load_catalogue, translated
+from jupyter_codeinterp.kernel.wire.port import GONE
+from jupyter_codeinterp.models.http.model import _duration
 from jupyter_codeinterp.run.job import REFUSALS
+from jupyter_codeinterp.run.verify import verification
+from jupyter_codeinterp.sandbox.overlay.changes import Entry, refusal
+from jupyter_codeinterp.sandbox.overlay.keeping import not_written
+from jupyter_codeinterp.sandbox.shared.limits import (
+    KernelLimits,
+    went_on_writing,
+    what_was_hit,
+    why_ended,
+    wrote_too_much,
+)
 from jupyter_codeinterp.wire import commands as c
 from jupyter_codeinterp.wire import events as e
 from scripts import messages
@@ -330,3 +343,32 @@ def test_an_older_journal_has_strings() -> None:
     for broken in (b'{"a": 1}', b"[]", b"1", b'{"template": "{a}"}'):
         with pytest.raises(msgspec.ValidationError):
             e.read_event(b'{"type":"note","text":' + broken + b"}")
+
+
+def test_sentences_of_a_kernels_end_a_sandbox_and_its_files_keep_their_templates() -> None:
+    limits = KernelLimits(2 * 1024**3, 0, 0, 0, 7, 3 * 1024**3)
+    gone = together(why_ended(128 + signal.SIGXCPU, limits), GONE)
+    line = verification.CellLine("a", 1, "x", "same")
+    found = (
+        *(what_was_hit("MemoryError: ", limits), went_on_writing(limits, hides=False)),
+        *(wrote_too_much(limits, overlay=True, hides=True), not_written(OSError(28, "full"))),
+        *(refusal(".git", Entry("file", "", 0, 0, (0, 0, 0, 0))), _duration(300.0)),
+        *(gone, verification.summary(verification.Verification("a", "failed", (line,)))),
+    )
+    known = {message.id for message in messages.catalogue()}
+    for one in found:
+        assert any(part.template in known for part in parts_of(one)), one
+        for part in parts_of(one):
+            # What ``together`` joins has only fields.
+            assert part.template in known or not re.sub(r"{\d+}|[ ,\n]", "", part.template), one
+        written = msgspec.json.encode(one, enc_hook=to_journal)
+        read = from_journal(Sentence, msgspec.json.decode(written))
+        assert (read, read.template) == (one, one.template)
+
+
+def parts_of(sentence: Sentence) -> Iterator[Sentence]:
+    """The sentence, and those among its arguments."""
+    yield sentence
+    for one in sentence.arguments.values():
+        if isinstance(one, Sentence):
+            yield from parts_of(one)

@@ -13,6 +13,7 @@ from typing import Generic, TypeVar, Union
 import msgspec
 
 from .errors import CommandError
+from .sentences import Sentence
 
 try:
     import fcntl
@@ -33,7 +34,7 @@ class PrivateFile(Generic[T]):
     ``empty``: the content of a missing file. ``what``: the file's purpose, for error messages.
     ``wait``: seconds to wait while another program changes it."""
 
-    def __init__(self, path: Path, empty: T, what: str, wait: float = ON_LOOP) -> None:
+    def __init__(self, path: Path, empty: T, what: Sentence, wait: float = ON_LOOP) -> None:
         self._path = path
         self._empty = empty
         self._what = what

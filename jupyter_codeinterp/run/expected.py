@@ -197,4 +197,6 @@ def _changes(
 
 def _listed(values: tuple[str, ...]) -> str:
     """``'a', 'b' and 'c'``"""
-    return " and ".join(filter(None, (", ".join(values[:-1]), *values[-1:])))
+    if len(values) < 2:
+        return "".join(values)
+    return Sentence("{names} and {last}", names=", ".join(values[:-1]), last=values[-1])

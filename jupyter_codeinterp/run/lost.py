@@ -9,7 +9,7 @@ import msgspec
 
 from ..base.errors import DocumentError, KernelError
 from ..base.off_loop import off_loop
-from ..base.sentences import Sentence
+from ..base.sentences import Sentence, as_it_is
 from ..base.visible import visible_line
 from ..cell_code.cell_names import names_of
 from ..view.plain_text import cut
@@ -102,10 +102,13 @@ def _definitions(cells: tuple[CellView, ...], names: tuple[str, ...] | None) -> 
     return tuple(found)
 
 
-def _listed(names: tuple[str, ...]) -> str:
+AND_MORE = "{names} and {more} more"
+
+
+def _listed(names: tuple[str, ...]) -> Sentence:
     shown = ", ".join(map(_short, names[:MOST_NAMES]))
     more = len(names) - MOST_NAMES
-    return f"{shown} and {more} more" if more > 0 else shown
+    return Sentence(AND_MORE, names=shown, more=more) if more > 0 else as_it_is(shown)
 
 
 def _short(name: str) -> str:

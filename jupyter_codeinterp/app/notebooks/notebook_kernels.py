@@ -13,6 +13,7 @@ from tornado import web
 
 from ...base.errors import CommandError, KernelError
 from ...base.paths import root_of
+from ...base.sentences import Sentence
 from ...sandbox.shared import open_folders
 
 log = logging.getLogger(__name__)
@@ -157,12 +158,12 @@ class NotebookKernels:
                 has = running["kernel"]["name"]
                 raise CommandError("other_kernel", words, path=path, has=has, name=name)
 
-    async def _installed(self) -> str:
+    async def _installed(self) -> Sentence:
         """The installed kernels, in words."""
         names = sorted(await self._specs())
         if not names:
-            return "None is installed: pip install ipykernel."
-        return f"Installed: {', '.join(names)}."
+            return Sentence("None is installed: pip install ipykernel.")
+        return Sentence("Installed: {names}.", names=", ".join(names))
 
     async def _kernelspec(self, path: str) -> str:
         metadata = (await notebook_content(self._contents, path)).get("metadata")

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ...base.errors import CommandError
+from ...base.sentences import Sentence
 from ...sandbox.shared import trees
 
 MOST_FILES = 500
@@ -54,7 +55,7 @@ async def copied(folder: Path) -> Path:
         raise
     except OSError as error:
         words = "The notebook's folder could not be copied: {why}."
-        why = error.strerror or "a file changed"
+        why = error.strerror or Sentence("a file changed")
         raise CommandError("in_folder", words, why=why) from None
     if copy is None:
         words = "The notebook's folder has more than {files} files or {size} MB, or links."

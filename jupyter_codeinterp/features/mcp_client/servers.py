@@ -62,7 +62,7 @@ class Approvals:
 
     def __init__(self, folder: Path) -> None:
         path = folder / "mcp-approved.json"
-        self._file = PrivateFile(path, _ApprovalsFile(), "the list of approved servers")
+        self._file = PrivateFile(path, _ApprovalsFile(), Sentence("the list of approved servers"))
 
     def of(self, digest: str) -> Approval:
         """Raises CommandError ``not_kept``."""

@@ -17,6 +17,7 @@ import msgspec
 
 from ...base.errors import CommandError
 from ...base.private_file import ON_LOOP, PrivateFile
+from ...base.sentences import Sentence
 from ...base.visible import visible_line
 
 Scope = Literal["look", "run"]
@@ -64,7 +65,9 @@ class _TokensFile(msgspec.Struct, frozen=True):
 class Tokens:
     def __init__(self, folder: Path, wait: float = ON_LOOP) -> None:
         """``wait`` as in ``PrivateFile``."""
-        self._file = PrivateFile(folder / "mcp.json", _TokensFile(), "the list of tokens", wait)
+        self._file = PrivateFile(
+            folder / "mcp.json", _TokensFile(), Sentence("the list of tokens"), wait
+        )
 
     def all(self) -> tuple[Token, ...]:
         """The oldest first. Raises CommandError ``not_kept``."""

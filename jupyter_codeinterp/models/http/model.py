@@ -322,9 +322,15 @@ def _failed(fault: Fault, attempts: int) -> ModelError:
     return ModelError(fault.code, words, fault.retry_after)
 
 
-def _duration(seconds: float) -> str:
+MINUTE, HOUR, DAY = 60, 3_600, 86_400
+
+
+def _duration(seconds: float) -> Sentence:
     """In words, rounded up."""
-    for unit, name in ((86_400, "days"), (3_600, "hours"), (60, "minutes")):
-        if seconds > 2 * unit:
-            return f"{ceil(seconds / unit)} {name}"
-    return f"{ceil(seconds)} seconds"
+    if seconds > 2 * DAY:
+        return Sentence("{count} days", count=ceil(seconds / DAY))
+    if seconds > 2 * HOUR:
+        return Sentence("{count} hours", count=ceil(seconds / HOUR))
+    if seconds > 2 * MINUTE:
+        return Sentence("{count} minutes", count=ceil(seconds / MINUTE))
+    return Sentence("{count} seconds", count=ceil(seconds))

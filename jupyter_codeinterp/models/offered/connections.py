@@ -12,6 +12,7 @@ import msgspec
 
 from ...base import private_file
 from ...base.errors import CommandError
+from ...base.sentences import Sentence
 from ...view.redaction.secrets import Secrets
 from ...wire.providers import Credentials, Provider
 
@@ -93,7 +94,7 @@ class SavedConnections:
     def __init__(self, file: Path, default: Provider, secrets: Secrets, *, entered: bool) -> None:
         """``default``: the default provider, for version 1. ``entered``: whether entered
         connections count at all."""
-        self.warning = ""
+        self.warning = Sentence()
         """A problem with the file, for the person; "" for none."""
         self._file = file
         self._default = default
@@ -148,7 +149,7 @@ class SavedConnections:
             words = "Nothing saved: cannot write {path} ({why})."
             raise CommandError("not_kept", words, path=self._file, why=error.strerror) from None
         self._content = content
-        self.warning = ""
+        self.warning = Sentence()
         # Redact the new key from now on, and the old one no longer.
         if kept is not None:
             self._secrets.add(kept.key)
@@ -161,7 +162,7 @@ class SavedConnections:
             data = self._file.read_bytes()
             content = self._decoded(data)
             if b'"keyring":' in data:
-                self.warning = (
+                self.warning = Sentence(
                     "A saved key was in this computer's keyring, which is no longer read. "
                     "Enter the key again."
                 )
@@ -169,13 +170,15 @@ class SavedConnections:
         except FileNotFoundError:
             return None
         except OSError as error:
-            self.warning = f"Could not read the saved keys ({error.strerror}). Enter them again."
+            words = "Could not read the saved keys ({why}). Enter them again."
+            self.warning = Sentence(words, why=error.strerror)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             damaged = self._file.with_name(f"{self._file.name}.damaged")
             self._file.replace(damaged)
-            self.warning = (
+            self.warning = Sentence(
                 "The file of saved keys is damaged or from a later version. It was renamed to "
-                f"{damaged.name}. Enter the keys again."
+                "{name}. Enter the keys again.",
+                name=damaged.name,
             )
         return None
 

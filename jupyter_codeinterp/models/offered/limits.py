@@ -78,7 +78,7 @@ NONE = AllowedModels()
 
 
 def _listed(names: Union[tuple[str, ...], None]) -> str:
-    return ", ".join(names or ()) or "none"
+    return ", ".join(names or ()) or Sentence("none")
 
 
 # -------------------------------------------------------------------------------------------------

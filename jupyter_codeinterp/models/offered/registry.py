@@ -96,7 +96,7 @@ class Models:
         file, entered = folder / "credentials.json", not limits.environment_only
         self._kept = SavedConnections(file, self._providers.default, secrets, entered=entered)
         self._connections: dict[str, Connection] = {}
-        self._tried: dict[str, str] = {}
+        self._tried: dict[str, Sentence] = {}
         """Result of a provider's last test: an error, or "" for success."""
         self._extensions = Extensions(allowed_packages)
         self.added: list[Added] = []
@@ -108,7 +108,7 @@ class Models:
         self._learn(self._providers)
 
     @property
-    def warning(self) -> str:
+    def warning(self) -> Sentence:
         """A problem with the saved keys, for the person; "" for none."""
         return self._kept.warning
 
@@ -271,12 +271,12 @@ class Models:
             infos = self._allowed(provider, found)
         except Exception as error:
             # Other packages' code may raise anything. Other providers stay usable.
-            words = str(failed(provider, error))
+            words = failed(provider, error).message
             self._tried[provider.name] = words
             if isinstance(error, ModelError):
                 return [], error
             return [], ModelError("server_error", as_it_is(words))
-        self._tried[provider.name] = ""
+        self._tried[provider.name] = Sentence()
         return infos, None
 
     def _allowed(self, provider: Provider, found: Iterable[ModelInfo]) -> list[ModelInfo]:
@@ -356,7 +356,7 @@ class Models:
         listed = await _try(provider, Credentials(key or None, url), self._settings)
         default = self._default_after(provider, model, [info.id for info in listed])
         self._kept.change(provider, SavedConnection(url, key), default)
-        self._tried[provider.name] = ""
+        self._tried[provider.name] = Sentence()
 
     def _default_after(self, provider: Provider, model: str, listed: list[str]) -> str:
         """The chosen model after a new connection of this provider; "" for the settings'."""
@@ -462,5 +462,5 @@ async def _try(provider: Provider, entered: Credentials, settings: Settings) -> 
             raise ModelError(
                 error.code, as_it_is(error.message.changed(own.scrub)), error.retry_after
             ) from None
-        words = str(failed(provider, error))
-        raise ModelError("server_error", as_it_is(own.scrub(words))) from None
+        words = failed(provider, error).message.changed(own.scrub)
+        raise ModelError("server_error", as_it_is(words)) from None

@@ -232,5 +232,7 @@ def _listed(names: list[str]) -> str:
     shown = [f"`{name}`" for name in names[:MOST_SAID]]
     more = len(names) - len(shown)
     if more:
-        return f"{', '.join(shown)} and {more} more"
-    return " and ".join(filter(None, (", ".join(shown[:-1]), *shown[-1:])))
+        return Sentence("{names} and {more} more", names=", ".join(shown), more=more)
+    if len(shown) < 2:
+        return "".join(shown)
+    return Sentence("{names} and {last}", names=", ".join(shown[:-1]), last=shown[-1])

@@ -10,6 +10,7 @@ from jupyter_core.utils import ensure_async
 from jupyter_server.services.contents.filemanager import FileContentsManager
 
 from ...base.errors import CommandError
+from ...base.sentences import Sentence, together
 from ...models.replay import provider as replay
 from ...wire.commands import DoneElsewhere
 from ...wire.events import Mode
@@ -50,7 +51,7 @@ class Status(msgspec.Struct, frozen=True):
     highest_mode: Mode
     base_url_host: str
     version: str
-    warning: str
+    warning: Sentence
     notices: list[Notice]
 
 
@@ -68,7 +69,7 @@ def status(handler: Handler) -> Status:
         highest_mode=handler.manager.rules.highest_mode,
         base_url_host=models.host,
         version=handler.settings["codeinterp_version"],
-        warning=" ".join(filter(None, (store.warning, models.warning))),
+        warning=together(store.warning, models.warning),
         notices=[Notice(number, text) for number, text in store.notices().items()],
     )
 
