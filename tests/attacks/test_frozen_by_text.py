@@ -456,6 +456,7 @@ NOT_READ = {
         "staleness.Runs.ran staleness.Values.run staleness.Values.value staleness.Watch.stale"
     ),
     "cuts sources": "changes.review",
+    "refuses more than 200 characters": "messages.checked_title",
     "reads keys: they come from the person": (
         "secrets.Secrets.add secrets.Secrets.forget secrets.encodings"
     ),
