@@ -45,10 +45,10 @@ def test_each_run_is_asked_for_until_all_may_run(cli: Cli) -> None:
 
 def test_at_a_limit_the_person_lets_it_go_on(cli: Cli) -> None:
     with cli.terminal("run", "a.ipynb", "#three_cells", "--yes", "--max-steps", "3") as child:
-        child.expect(r"Stopped at the limit of 3 model calls.*Go on\? \[y\]es, \[n\]o: ")
+        child.expect(r"Stopped at the limit of 3 model calls.*Continue\? \[y\]es, \[n\]o: ")
         child.sendline("y")
         child.expect(r"thinking|writing|running|✓|■")
-        while child.expect([r"Go on\? \[y\]es, \[n\]o: ", pexpect.EOF]) == 0:
+        while child.expect([r"Continue\? \[y\]es, \[n\]o: ", pexpect.EOF]) == 0:
             child.sendline("n")
         child.wait()
         assert child.exitstatus in (0, 3)
