@@ -246,7 +246,7 @@ def test_links_name_cells_by_their_numbers(tmp_path: Path, cell: str, shown: str
     file.write_text(json.dumps({"cells": cells}))
     assert without_cells(f"[it](#cell:{cell})", cells_of(file)) == shown
     several = "[1](#cell:one), [2](#cell:two), [3](#cell:one)\n[4](#cell:one)"
-    shown = "1, 2 (cell 2 [1]), 3 (cell 1 [7])\n4 (cell 1 [7])"
+    shown = "1, 2, 3 (cell 1 [7], cell 2 [1])\n4 (cell 1 [7])"
     assert without_cells(several, cells_of(file)) == shown
     assert cells_of(None) == {} and cells_of(tmp_path) == {}
     for unsure in ({}, {"two": (0, 1)}):

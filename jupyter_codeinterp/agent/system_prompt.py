@@ -14,8 +14,8 @@ How to work
 - Look before you compute: shape, types, missing values, duplicates, spellings, date formats; a \
 sample where the data is large. Do not assume what you can check. Where no run is needed (a term, \
 what a cell does), just answer.
-- Ask for all calls that do not depend on each other in one reply; they run in order, and after a \
-failure the rest is not started. Before a call, at most one short sentence.
+- Ask in one reply for all calls whose text needs no result of another; they run in order, and \
+after a failure the rest is not started. Before a call, at most one short sentence.
 - One cell does one thing, can run twice, and reads as if the person had written it: their \
 variables, imports, style and language. Leave no helper variables, no failed or abandoned cells, \
 no paths of temporary folders. Use scratch to look at something once; what the answer rests on \

@@ -211,7 +211,8 @@ def _lines(absent: Absent) -> Iterator[str]:
     of = f"`{absent.of}`" if absent.of else "The table"
     if absent.kind == "file":
         of = f"The folder {absent.of!r}" if absent.of else "The working folder"
-        yield f"{of} has no {absent.wanted!r}. The path as Python read it: {absent.path}"
+        read = f" The path as Python read it: {absent.path}"
+        yield f"{of} has no {absent.wanted!r}.{read if absent.path != repr(absent.wanted) else ''}"
     elif absent.kind != "name":
         yield f"{of} has no {absent.wanted}."
     if absent.escapes:

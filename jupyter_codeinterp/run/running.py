@@ -47,6 +47,8 @@ OUTPUT_HIDDEN = Sentence(
     "“{title}” ran {how}, so active content in its output (widgets, scripts) is "
     "hidden. Run the cell yourself to see it."
 )
+STALE_NOW = "[Out of date now: {ids}.]"
+MOST_STALE = 20
 STALE_INPUT = "[This run read what may be out of date: {reason}]"
 WAITS = 0.2
 """Seconds before the card says that the run waits for the kernel."""
@@ -265,7 +267,8 @@ async def _put_into_cell(job: CellJob, at: RunAttempt, done: ExecutionDone) -> t
 async def _stale_input(
     job: CellJob, kernel: KernelInfo, done: ExecutionDone, source: str
 ) -> tuple[str, ...]:
-    """Record what ran. Returns a note for the model if it read stale input."""
+    """Record what ran. Returns notes for the model: that it read stale input, and which cells an
+    edit has made stale."""
     turn, cell_id, number = job.turn, job.cell_id, done.execution_count
     if done.captured:
         turn.notebook.has_run(cell_id, done.everything)
@@ -274,13 +277,18 @@ async def _stale_input(
         return ()
     if not watch.knows(path):
         _report_cells(turn, watch, turn.notebook.snapshot)
+    before = watch.stale(path, kernel.kernel_id)
     watch.put(path, NotebookCell(cell_id, source), turn.notebook.above(cell_id)[1:])
     watch.ran(kernel.kernel_id, cell_id, number, source)
-    if cell_id not in watch.stale(path, kernel.kernel_id):
-        return ()
+    stale = watch.stale(path, kernel.kernel_id)
+    notes: list[str] = []
+    if job.kind == "edit" and (new := [one for one in stale if one not in {*before, cell_id}]):
+        ids = ", ".join(new[:MOST_STALE])
+        notes.append(STALE_NOW.format(ids=turn.untrusted.inert(ids)))
     # A window's report comes a moment after an edit.
-    reason = await _stale_reason(turn, watch, kernel, cell_id)
-    return (STALE_INPUT.format(reason=turn.untrusted.inert(reason)),) if reason else ()
+    if cell_id in stale and (reason := await _stale_reason(turn, watch, kernel, cell_id)):
+        notes.append(STALE_INPUT.format(reason=turn.untrusted.inert(reason)))
+    return tuple(notes)
 
 
 async def _stale_reason(turn: Turn, watch: Watch, kernel: KernelInfo, cell_id: str) -> str:

@@ -58,7 +58,7 @@ CASES = (
     ("print(rate)", "Cell 1 (c1) defines `rate` and has not run in this kernel."),
     (
         "pd.read_csv('dat.csv')",
-        "The working folder has no 'dat.csv'. The path as Python read it: 'dat.csv'",
+        "The working folder has no 'dat.csv'.",
         "Nearest: data.csv",
         "There are these files: data.csv, other.txt, raw/",
     ),

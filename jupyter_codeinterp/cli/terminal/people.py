@@ -59,20 +59,26 @@ def _count(cell: dict[str, object]) -> int | None:
 
 
 def without_cells(text: str, cells: Cells, *, are_all: bool = True) -> str:
-    """Replace links to cells by their text and the cell's number, unless the text has it or the
-    line has another such link after it. ``are_all``: whether a cell that ``cells`` lack is gone,
-    unless they are none."""
+    """Replace links to cells by their text, and name the cells at the end of the line, unless a
+    text has the cell's number. ``are_all``: whether a cell that ``cells`` lack is gone, unless they
+    are none."""
 
-    def named(found: re.Match[str]) -> str:
-        is_gone = are_all and cells and found[2] not in cells
-        place, count = cells.get(found[2], (0, None))
-        name = "cell deleted" if is_gone else called(place, count)
-        has_number = place and re.search(rf"\bcell {place}\b", found[1], re.IGNORECASE)
-        line = text[found.end() :].partition("\n")[0]
-        is_last = f"](#cell:{found[2]})" not in line
-        return f"{found[1]} ({name})" if name and is_last and not has_number else found[1]
+    def name(cell_id: str) -> str:
+        if are_all and cells and cell_id not in cells:
+            return "cell deleted"
+        return called(*cells.get(cell_id, (0, None)))
 
-    return _TO_CELLS.sub(named, text)
+    lines = []
+    for line in text.split("\n"):
+        names = []
+        for words, cell_id in _TO_CELLS.findall(line):
+            place, _ = cells.get(cell_id, (0, None))
+            if not (place and re.search(rf"\bcell {place}\b", words, re.IGNORECASE)):
+                names.append(name(cell_id))
+        shown = ", ".join(dict.fromkeys(filter(None, names)))
+        plain = _TO_CELLS.sub(r"\1", line)
+        lines.append(f"{plain} ({shown})" if shown and "|" not in line else plain)
+    return "\n".join(lines)
 
 
 # -------------------------------------------------------------------------------------------------
@@ -255,7 +261,7 @@ class Person:
         self._edits.pop(draft.draft_id, None)
         self._code(draft.kind, draft.title, draft.source, draft.old_source)
         if draft.labels:
-            self._line("·", "dim", f"May: {', '.join(map(str, draft.labels))}.")
+            self._line("·", "dim", f"The code {', '.join(map(str, draft.labels))}.")
         for notice in draft.notices:
             self._line("!", "yellow", notice)
 

@@ -1,4 +1,4 @@
-"""Reports odd columns of tables that a run made or changed to the model, a finding per table."""
+"""Tells the model what is odd in the columns of tables that a run has read from files."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ WORDS = {
 AS_TEXT = ("dtype=str", "dtype=object", 'dtype="str', "dtype='str", "keep_default_na=False")
 """Marks of code that reads numbers as text on purpose."""
 NUMBERS = re.compile(r"(?<![\w.-])\d[\d,]*(?:\.\d+)?")
+READS = re.compile(r"\.(?:read|scan)_(?!sql)")
 COUNTS = re.compile(r"\b(?:isna|isnull|notna|notnull|info|count|describe)\(")
 """Calls that count missing values."""
 
@@ -41,22 +42,26 @@ Odd = tuple[str, str, int, str]
 """A column's name, a kind of ``WORDS``, a count, and a value or another name."""
 
 
+Columns = tuple[int, tuple[Odd, ...]]
+"""A table's rows, and what is odd."""
+
+
 class OddTable(msgspec.Struct, frozen=True):
     name: str
     rows: int
-    odd: list[Odd] = []
+    odd: tuple[Odd, ...] = ()
 
 
 class OddColumns:
-    """Leaves out facts that it has reported in the latest turns."""
+    """Leaves out tables that it has reported in the latest turns."""
 
     def __init__(self) -> None:
-        self._told: dict[str, tuple[int, set[Odd]]] = {}
-        """By session: the turn, and the facts reported in it."""
+        self._told: dict[str, tuple[int, set[Columns]]] = {}
+        """By session: the turn, and the tables reported in it."""
 
     def after_run(self, cell: CellCode, outputs: CellOutputs) -> list[Finding]:
         """Findings for the model; those on tables that the person asked about come first."""
-        turn, known = self._told.pop(cell.session_id, (0, set[Odd]()))
+        turn, known = self._told.pop(cell.session_id, (0, set[Columns]()))
         known = known if turn == cell.turn else set()
         self._told[cell.session_id] = (cell.turn, known)
         if len(self._told) > MOST_SESSIONS:
@@ -75,7 +80,7 @@ def shown(outputs: CellOutputs) -> str:
 
 
 def said(
-    tables: Iterable[object], known: set[Odd], asked: str, source: str, shown: str
+    tables: Iterable[object], known: set[Columns], asked: str, source: str, shown: str
 ) -> list[str]:
     """A line per table; none for a malformed one. Skips what is in ``known``, and adds what is new
     to it. ``source`` is the code that ran, ``shown`` its outputs."""
@@ -93,47 +98,34 @@ def said(
     return found
 
 
-def _is_chosen(column: str, code: str) -> bool:
-    """Whether the code selects rows with one value of the column, which is then constant."""
-    name = column.replace(" ", "")
-    return any(f"{name}{end}==" in code for end in ("", '"]', "']"))
-
-
-def _key(fact: Odd) -> Odd:
-    """The fact's identity: without its example, which differs for a part of the table."""
-    column, kind, count, example = fact
-    return column, kind, count, "" if kind == "text" else example
-
-
 def _is_plain(fact: Odd, rows: int, source: str, shown: str) -> bool:
     """Whether the code intends the oddity, or its outputs already show it."""
-    column, kind, count, _ = fact
+    _, kind, count, _ = fact
     code = source.replace(" ", "")
     if kind == "text":
         return any(words in code for words in AS_TEXT)
     if kind == "missing" and COUNTS.search(code):
         numbers = {one.replace(",", "").removesuffix(".0") for one in NUMBERS.findall(shown)}
         return not numbers.isdisjoint((str(count), str(rows - count)))
-    return kind == "constant" and _is_chosen(column, code)
+    return False
 
 
 def _is_read(name: str, source: str) -> bool:
-    """Whether the code reads the table from a file."""
+    """Whether the code reads the table from a file; a query chooses by itself what it returns."""
     lines = (line.replace(" ", "") for line in source.splitlines())
-    return any(line.startswith(f"{name}=") and ".read_" in line for line in lines)
+    return any(line.startswith(f"{name}=") and READS.search(line) for line in lines)
 
 
-def _line(table: OddTable, known: set[Odd], asked: str, source: str, shown: str) -> str:
-    read = str(table.rows) if _is_read(table.name, source) else ""
-    odd: list[Odd] = []
-    for fact in table.odd[:MOST_FACTS]:
-        keys = {_key(fact)}
-        if read and fact[1] == "missing":  # Another file may lack as many values.
-            keys = {(*fact[:3], read)}
-        is_new = fact[1] in WORDS and keys.isdisjoint(known)
-        known |= {_key(fact), *keys}
-        if is_new and not _is_plain(fact, table.rows, source, shown):
-            odd.append(fact)
+def _line(table: OddTable, known: set[Columns], asked: str, source: str, shown: str) -> str:
+    columns = (table.rows, table.odd)
+    if columns in known or not _is_read(table.name, source):
+        return ""
+    known.add(columns)
+    odd = [
+        fact
+        for fact in table.odd[:MOST_FACTS]
+        if fact[1] in WORDS and not _is_plain(fact, table.rows, source, shown)
+    ]
     odd.sort(key=lambda fact: fact[0] not in asked)
     told = (
         WORDS[kind].format(

@@ -27,7 +27,10 @@ NOT_CODE = "The cell {name!r} is not a code cell that can run: it is {why}."
 class RunCells(msgspec.Struct, frozen=True, kw_only=True):
     cell_ids: Annotated[
         tuple[str, ...],
-        Meta(description='Ids in the order to run, or "all", "above:CELL_ID", "below:CELL_ID".'),
+        Meta(
+            description='Ids in the order to run, or "all", "above:CELL_ID", '
+            '"below:CELL_ID" (without it).'
+        ),
     ]
     stop_on_error: Annotated[bool, Meta(description="Default true.")] = True
     timeout_s: Timeout = None
