@@ -52,7 +52,7 @@ RUN_CELL = Tool(
     "",
     "Insert a new code cell into the notebook and run it in the live kernel, where variables stay. "
     "The person may review it first. The result has the cell's id, its place (3/12 is the third of "
-    "12 cells) and its outputs. The cell stays; use scratch to look at something once.",
+    "12 cells) and its outputs.",
     RunCell,
     effect="changes",
     draft="insert",
