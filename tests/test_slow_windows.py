@@ -232,13 +232,13 @@ def test_windows_that_read_nothing_cost_neither_kernel_nor_memory() -> None:
 async def test_a_window_that_is_given_up_comes_back(
     site: Site, api: FakeAnthropic, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(send_queue, "TIMEOUT", 0.2)
-    monkeypatch.setattr(send_queue, "POLL", 0.02)
     api.play(in_order([answer(run_cell("21 * 2")), answer(text("It is 42."))]))
     kernel_id = await site.kernel()
     w = await site.window(kernel_id=kernel_id)
     await w.ask("Go")
     draft = await w.draft()
+    monkeypatch.setattr(send_queue, "TIMEOUT", 0.2)
+    monkeypatch.setattr(send_queue, "POLL", 0.02)
     (client,) = site.extension.manager.broadcaster
     w.pause()
     # More than the buffers of both ends take.
@@ -248,6 +248,7 @@ async def test_a_window_that_is_given_up_comes_back(
     w.resume()
     await asyncio.wait_for(w.closed.wait(), 30)
     assert w.socket.close_code == handler.TRY_AGAIN
+    monkeypatch.undo()
 
     again = await site.window(book=w.notebook, kernel_id=kernel_id)
     again.session_id = w.session_id

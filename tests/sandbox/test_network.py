@@ -96,7 +96,8 @@ threading.Thread(target=one.serve_forever, daemon=True).start()
 print(urllib.request.urlopen(f'http://127.0.0.1:{one.server_port}/', timeout=20).status)
 """
         _, done = await run(made, code)
-        assert (text(done)[:4], done.note) == ("200\n", ""), done.outputs
+        # The server's own line goes to stderr, sometimes first.
+        assert "200\n" in [one.get("text") for one in done.outputs] and done.note == ""
 
 
 @runs_here
