@@ -248,7 +248,7 @@ async def test_a_window_that_is_given_up_comes_back(
     w.resume()
     await asyncio.wait_for(w.closed.wait(), 30)
     assert w.socket.close_code == handler.TRY_AGAIN
-    monkeypatch.undo()
+    monkeypatch.setattr(send_queue, "TIMEOUT", 60.0)
 
     again = await site.window(book=w.notebook, kernel_id=kernel_id)
     again.session_id = w.session_id
