@@ -104,8 +104,7 @@ async def test_private_tables_and_keys_stay_out_and_what_is_asked_comes_first() 
     def given(*figures: Any, asked: str = "") -> list[str]:
         facts = [{"kind": "odd_columns", "figures": one} for one in figures]
         report = reported.read({"facts": facts}, "", "mine".__eq__)
-        source = "open = pd.read_csv('a.csv')"
-        return tables.said((fact.figures for fact in report.facts), set(), asked, source, "")
+        return tables.said((fact.figures for fact in report.facts), set(), asked, "", "")
 
     assert given(*named) == [
         "`open`: `a b` lacks 6,000 of 12,000 values; `price` lacks 1 of 12,000 values"

@@ -158,7 +158,7 @@ class WhenImported(importlib.abc.MetaPathFinder):
 
 
 class CellTree:
-    """Imported modules and loop variables of a cell's code."""
+    """What a cell's code imports and reads."""
 
     def __init__(self, source: str) -> None:
         try:
@@ -167,10 +167,20 @@ class CellTree:
             tree = ast.parse("")
         nodes = list(ast.walk(tree))
         self.modules = {name for node in nodes for name in imported(node)}
-        targets = [node.target for node in nodes if isinstance(node, (ast.For, ast.AsyncFor))]
-        names = (name for target in targets for name in ast.walk(target))
-        self.loops = frozenset(name.id for name in names if isinstance(name, ast.Name))
-        """Variables of loops."""
+        self.reads = frozenset(name for node in nodes for name in read_into(node))
+        """Variables that get a table from a file."""
+
+
+def read_into(node: ast.AST) -> list[str]:
+    """The variables that a statement gives what it reads from a file. A query chooses by itself
+    what it returns."""
+    if not isinstance(node, ast.Assign):
+        return []
+    called = (one.func for one in ast.walk(node.value) if isinstance(one, ast.Call))
+    names = [one.attr for one in called if isinstance(one, ast.Attribute)]
+    if not any(name.startswith("read_") and not name.startswith("read_sql") for name in names):
+        return []
+    return [target.id for target in node.targets if isinstance(target, ast.Name)]
 
 
 def imported(node: ast.AST) -> list[str]:
@@ -502,7 +512,7 @@ def repeated(keys: list[Any]) -> set[Any]:
 
 
 # -------------------------------------------------------------------------------------------------
-# Oddities in the columns of tables that a cell made or changed.
+# Oddities in the columns of tables that a cell has read from files.
 #
 # Every count is of all rows; columns that take too long are skipped. Values of unknown types are
 # never compared or printed.
@@ -522,15 +532,15 @@ def profiles(
     after: dict[str, Any],
     namespace: dict[str, Any],
     deadline: float,
-    loops: frozenset[str] = frozenset(),
+    reads: frozenset[str],
 ) -> list[dict[str, Any]]:
-    """Oddities of new and changed tables, except loop variables. ``found``: the changes. Of a
-    changed table only new columns count."""
+    """Oddities of the tables in these variables. ``found``: the changes of the run. Of a table in
+    place of an earlier one only new columns count."""
     pandas = sys.modules.get("pandas")
     listed: list[dict[str, Any]] = []
     for change in found:
         name = change["name"]
-        value: Any = namespace.get(name) if name in after and name not in loops else None
+        value: Any = namespace.get(name) if name in after and name in reads else None
         if pandas is None or not is_one_of(type(value), pandas, ("DataFrame",)):
             continue
         if not LEAST <= len(value) <= ROWS:
@@ -621,12 +631,12 @@ class PandasWatch:
         self.tracer: Tracer | None = None
         self.hook: WhenImported | None = None
         self.facts: list[dict[str, Any]] = []
-        self.loops: frozenset[str] = frozenset()
+        self.reads: frozenset[str] = frozenset()
 
     def begin(self, shell: Any, info: Any, budget: TimeBudget) -> None:
         plain = info.transformed_cell or info.raw_cell
         tree = CellTree(plain)
-        self.facts, self.loops = [], tree.loops
+        self.facts, self.reads = [], tree.reads
         if sys.version_info < OLDEST:
             return
         if "pandas" not in sys.modules and "pandas" not in tree.modules:
@@ -663,7 +673,7 @@ class PandasWatch:
         after: dict[str, Any],
         deadline: float,
     ) -> list[dict[str, Any]]:
-        tables = profiles(changes, after, namespace, deadline, self.loops)
+        tables = profiles(changes, after, namespace, deadline, self.reads)
         return [*self.facts, *({"kind": "odd_columns", "figures": table} for table in tables)]
 
 

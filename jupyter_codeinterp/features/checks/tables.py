@@ -34,7 +34,6 @@ WORDS = {
 AS_TEXT = ("dtype=str", "dtype=object", 'dtype="str', "dtype='str", "keep_default_na=False")
 """Marks of code that reads numbers as text on purpose."""
 NUMBERS = re.compile(r"(?<![\w.-])\d[\d,]*(?:\.\d+)?")
-READS = re.compile(r"\.(?:read|scan)_(?!sql)")
 COUNTS = re.compile(r"\b(?:isna|isnull|notna|notnull|info|count|describe)\(")
 """Calls that count missing values."""
 
@@ -110,15 +109,9 @@ def _is_plain(fact: Odd, rows: int, source: str, shown: str) -> bool:
     return False
 
 
-def _is_read(name: str, source: str) -> bool:
-    """Whether the code reads the table from a file; a query chooses by itself what it returns."""
-    lines = (line.replace(" ", "") for line in source.splitlines())
-    return any(line.startswith(f"{name}=") and READS.search(line) for line in lines)
-
-
 def _line(table: OddTable, known: set[Columns], asked: str, source: str, shown: str) -> str:
     columns = (table.rows, table.odd)
-    if columns in known or not _is_read(table.name, source):
+    if columns in known:
         return ""
     known.add(columns)
     odd = [
