@@ -20,10 +20,15 @@ from jupyterlab_server import translation_utils as lab
 from jupyter_codeinterp.base.errors import CodeInterpError, CommandError
 from jupyter_codeinterp.base.sentences import Sentence, from_journal, to_journal, together
 from jupyter_codeinterp.base.translation import DOMAIN, load_catalogue, translated
+from jupyter_codeinterp.features.mcp_client.client import GUARDS
+from jupyter_codeinterp.features.mcp_client.guard import TOO_LONG, TOO_MUCH
+from jupyter_codeinterp.journal.sqlite import SqliteStore
 from jupyter_codeinterp.kernel.wire.port import GONE
 from jupyter_codeinterp.models.http.model import _duration
 from jupyter_codeinterp.run.job import REFUSALS
 from jupyter_codeinterp.run.verify import verification
+from jupyter_codeinterp.sandbox.network.book import NOT_LISTED, REASONS, ConnectionRecord
+from jupyter_codeinterp.sandbox.network.book import sentence as refused_connections
 from jupyter_codeinterp.sandbox.overlay.changes import Entry, refusal
 from jupyter_codeinterp.sandbox.overlay.keeping import not_written
 from jupyter_codeinterp.sandbox.shared.limits import (
@@ -364,6 +369,30 @@ def test_sentences_of_a_kernels_end_a_sandbox_and_its_files_keep_their_templates
         written = msgspec.json.encode(one, enc_hook=to_journal)
         read = from_journal(Sentence, msgspec.json.decode(written))
         assert (read, read.template) == (one, one.template)
+
+
+def test_a_notice_keeps_its_template_and_an_older_one_is_text(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    SqliteStore(path).close()
+    path.write_bytes(b"no database" * 1000)
+    store = SqliteStore(path)
+    (told,) = store.notices().values()
+    assert told.template in {message.id for message in messages.catalogue()}
+    assert set(told.arguments) == {"name"}
+    store._db.execute("INSERT INTO notices (text) VALUES ('{\"older\" text}')")
+    older = store.notices()[2]
+    assert (older, older.template) == ('{"older" text}', "")
+    store.close()
+
+
+def test_reasons_that_come_from_other_processes_are_sentences_again() -> None:
+    known = {message.id for message in messages.catalogue()}
+    for english, words in (*GUARDS.items(), *REASONS.items()):
+        assert words == english and words.template in known
+    assert {*GUARDS} == {TOO_LONG, TOO_MUCH}
+    said = refused_connections([ConnectionRecord(0, "a.org:443", str(NOT_LISTED))])
+    assert said == "The sandbox refused a connection: a.org:443 (not on the list of allowed hosts)."
+    assert str(NOT_LISTED) in {part.template for part in parts_of(said)}
 
 
 def parts_of(sentence: Sentence) -> Iterator[Sentence]:

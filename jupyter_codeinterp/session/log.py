@@ -92,8 +92,8 @@ class SessionLease:
                 return
 
 
-def named(holder: Holder) -> str:
-    return f"{holder.host} (process {holder.pid})"
+def named(holder: Holder) -> Sentence:
+    return Sentence("{host} (process {pid})", host=holder.host, pid=holder.pid)
 
 
 def held_elsewhere(holder: Holder) -> CommandError:
@@ -201,7 +201,7 @@ class SessionLog:
 
     def _learn_holder(self) -> None:
         holder = self.store.holder(self.session_id)
-        self.info = msgspec.structs.replace(self.info, held=named(holder) if holder else "")
+        self.info = msgspec.structs.replace(self.info, held=named(holder) if holder else Sentence())
 
     def _end_unfinished(self) -> None:
         """End a turn whose server is gone."""

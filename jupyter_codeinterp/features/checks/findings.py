@@ -325,7 +325,9 @@ def texts(fact: Fact, name: str) -> tuple[str, ...]:
 
 def listed(values: tuple[str, ...]) -> str:
     """``'a', 'b' and 'c'``"""
-    return " and ".join(filter(None, (", ".join(values[:-1]), *values[-1:])))
+    if len(values) < 2:
+        return "".join(values)
+    return Sentence("{names} and {last}", names=", ".join(values[:-1]), last=values[-1])
 
 
 def code_at(source: Source, fact: Fact, otherwise: str) -> str:

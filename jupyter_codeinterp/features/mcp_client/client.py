@@ -31,7 +31,7 @@ from ...base.sentences import Sentence, together
 from ...base.visible import visible_line
 from ...wire.ops import Output
 from .entries import NEUTRAL, ServerEntry
-from .guard import LONGEST_MESSAGE, TOO_LONG, Flow, TooMuch
+from .guard import LONGEST_MESSAGE, TOO_LONG, TOO_MUCH, Flow, TooMuch
 from .tools import OutsideAnswer, RawTool
 
 GUARD = Path(__file__).with_name("guard.py")
@@ -47,6 +47,12 @@ CLOSES_WITHIN = 8.0
 MOST_PAGES = 20
 MOST_TOOLS = 1_000
 """Most tools that are read from a server's list."""
+COMPRESSED = Sentence("It sent a compressed answer, which no one asked for.")
+GUARDS = {
+    TOO_LONG: Sentence("It sent a message of more than {limit:,} bytes.", limit=LONGEST_MESSAGE),
+    TOO_MUCH: Sentence("It sent too much, so it was ended."),
+}
+"""The sentences of ``guard.py``, which cannot import ``Sentence``, by their text."""
 ENDED = Sentence("The server ended during this. It may have done something.")
 _IMAGES = ("image/png", "image/jpeg")
 
@@ -98,7 +104,7 @@ class ServerConnection:
             if not self._ready.is_set():
                 await self.close()
         if not self._ready.is_set():
-            words = f"It did not answer within {STARTS_WITHIN:.0f} s."
+            words: str = Sentence("It did not answer within {limit:.0f} s.", limit=STARTS_WITHIN)
             error = None if self._running.cancelled() else self._running.exception()
             words = words if error is None else _words(error)
             raise ToolServerError("not_started", together(words, self._last_words()))
@@ -153,7 +159,7 @@ class ServerConnection:
         if response.status_code == HTTPStatus.NOT_FOUND and SESSION in response.request.headers:
             self._give_up()  # It does not know the session, as after a restart.
         if response.headers.get("content-encoding", "identity").lower() != "identity":
-            raise ValueError("It sent a compressed answer, which no one asked for.")
+            raise ValueError(COMPRESSED)
         if isinstance(response.stream, httpx2.AsyncByteStream):
             response.stream = _Counted(response.stream, self._flow, self._give_up)
 
@@ -222,7 +228,8 @@ class ServerConnection:
 
     def _last_words(self) -> str:
         """Why the program has ended; "" if it has not. The caller removes keys."""
-        return visible_line(self._read_report().decode("utf-8", "replace").strip())
+        words = visible_line(self._read_report().decode("utf-8", "replace").strip())
+        return GUARDS.get(words, words)
 
     async def close(self) -> None:
         self._over.set()
@@ -299,4 +306,6 @@ def _words(error: BaseException) -> str:
     nested = getattr(error, "exceptions", ())
     if nested:
         return _words(nested[0])
+    if error.args and isinstance(error.args[0], Sentence):
+        return error.args[0]
     return visible_line(str(error)[:500]) or type(error).__name__

@@ -59,12 +59,16 @@ class ServerEntry(_Given, frozen=True, kw_only=True):
     """Of the whole entry and the home folder. A person approves this digest."""
     place: str
     """Who named it: ``admin`` or ``person``."""
-    fault: str = ""
+    fault: Sentence = msgspec.field(default_factory=Sentence)
     """Why it cannot be used; "" if it can."""
 
 
 class BadFile(ValueError):
-    """The message says what is wrong with the file."""
+    """What is wrong with the file."""
+
+    def __init__(self, why: Sentence) -> None:
+        super().__init__(why)
+        self.why = why
 
 
 class _File(msgspec.Struct):
@@ -82,12 +86,13 @@ def entries_for(
         try:
             given = admins if place == "admin" else _read(person)
             if len(given) > MOST:
-                raise BadFile(f"it names {len(given)} servers, and {MOST} are allowed")
+                words = "it names {count} servers, and {limit} are allowed"
+                raise BadFile(Sentence(words, count=len(given), limit=MOST))
             for name, entry in given.items():
                 found.setdefault(name, _entry(name, entry, place))
         except BadFile as error:
-            file = place if place == "admin" else PERSONAL
-            faults.append(Sentence("{file}: {why}.", file=file, why=error))
+            file = Sentence("admin") if place == "admin" else PERSONAL
+            faults.append(Sentence("{file}: {why}.", file=file, why=error.why))
     return list(found.values()), faults
 
 
@@ -97,11 +102,11 @@ def _read(person: Path) -> Mapping[str, Any]:
     if text is None:
         return {}
     if text in NOT_READ:
-        raise BadFile(text[1:-1])
+        raise BadFile(NOT_READ[text])
     try:
         return msgspec.json.decode(text, type=_File).mcpServers
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise BadFile(f"not the expected JSON: {error}") from None
+        raise BadFile(Sentence("not the expected JSON: {error}", error=error)) from None
 
 
 def _entry(name: str, given: Any, place: str) -> ServerEntry:
@@ -110,46 +115,50 @@ def _entry(name: str, given: Any, place: str) -> ServerEntry:
     try:
         whole = msgspec.json.encode([folder, name, given], order="sorted")
     except (TypeError, ValueError, msgspec.MsgspecError) as error:
-        raise BadFile(f"not JSON: {error}") from None
+        raise BadFile(Sentence("not JSON: {error}", error=error)) from None
     digest = hashlib.sha256(whole).hexdigest()
     wrong = partial(ServerEntry, name=name, digest=digest, place=place)
     if not name or len(name) > LONGEST_NAME or visible_line(name) != name:
-        return wrong(fault=f"its name must be a line of 1 to {LONGEST_NAME} characters")
+        words = "its name must be a line of 1 to {limit} characters"
+        return wrong(fault=Sentence(words, limit=LONGEST_NAME))
     try:
         fields = msgspec.structs.asdict(msgspec.convert(given, _Given))
     except (msgspec.ValidationError, TypeError) as error:
-        return wrong(fault=f"its entry is wrong: {error}")
+        return wrong(fault=Sentence("its entry is wrong: {error}", error=error))
     fields["cwd"] = str(Path(folder, fields["cwd"])) if fields["cwd"] else ""
     entry = ServerEntry(name=name, digest=digest, place=place, **fields)
     return msgspec.structs.replace(entry, fault=_fault(entry))
 
 
-def _fault(entry: ServerEntry) -> str:
+def _fault(entry: ServerEntry) -> Sentence:
     if entry.url and not entry.url.startswith(_HTTP):
-        return "its address must begin with http:// or https://"
+        return Sentence("its address must begin with http:// or https://")
     if not entry.url and not entry.command:
-        return "it has neither a command nor an address"
+        return Sentence("it has neither a command nor an address")
     if any("${" in text for text in (entry.url, entry.command, *entry.args, entry.cwd)):
-        return "only values of env and headers may have ${…}"
+        return Sentence("only values of env and headers may have ${…}")
     if "\0" in "".join((entry.command, entry.cwd, *entry.args, *entry.env, *entry.env.values())):
-        return "it has a character that no program accepts"
-    return ""
+        return Sentence("it has a character that no program accepts")
+    return Sentence()
 
 
-def missing(entry: ServerEntry, allowed: Collection[str], environment: Mapping[str, str]) -> str:
+def missing(
+    entry: ServerEntry, allowed: Collection[str], environment: Mapping[str, str]
+) -> Sentence:
     """Why a value cannot be filled in; "" if all can."""
     for value in (*entry.env.values(), *entry.headers.values()):
         for name in _VARIABLE.findall(value):
             if name not in allowed:
-                return (
-                    f"it asks for the variable {name} of the server's environment. An admin can "
-                    "allow that with c.CodeInterp.mcp_env"
+                return Sentence(
+                    "it asks for the variable {name} of the server's environment. An admin can "
+                    "allow that with c.CodeInterp.mcp_env",
+                    name=name,
                 )
             if name not in environment:
-                return f"the server's environment has no variable {name}"
+                return Sentence("the server's environment has no variable {name}", name=name)
         if "${" in _VARIABLE.sub("", value):
-            return "it has a ${…} that is not the name of a variable"
-    return ""
+            return Sentence("it has a ${…} that is not the name of a variable")
+    return Sentence()
 
 
 def filled(values: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:

@@ -23,6 +23,7 @@ requests. The package ``mcp`` checks each value on the event loop, which takes u
 LONGEST_MESSAGE = 10_000_000
 """Bytes."""
 TOO_LONG = f"It sent a message of more than {LONGEST_MESSAGE:,} bytes."
+TOO_MUCH = "It sent too much, so it was ended."
 LATEST = 300
 """Bytes of the program's standard error that explain its end."""
 LATE = 1.0
@@ -50,7 +51,7 @@ class Flow:
         self._messages += 1
         self._values += sum(map(values, data.splitlines()))  # A JSON string contains no line end.
         if self._bytes > MOST_BYTES or self._messages > MOST_MESSAGES or self._values > MOST_VALUES:
-            raise TooMuch("It sent too much, so it was ended.")
+            raise TooMuch(TOO_MUCH)
 
 
 def values(line: bytes) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...base.errors import ToolServerError
-from ...base.sentences import as_it_is
+from ...base.sentences import Sentence, as_it_is
 from .entries import ServerEntry, filled, secrets_of
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from .tools import OutsideAnswer, RawTool
 
 CLIENT = "jupyter_codeinterp.features.mcp_client.client"
-OFF = "The person has turned this server off."
-NOT_INSTALLED = (
+OFF = Sentence("The person has turned this server off.")
+NOT_INSTALLED = Sentence(
     "MCP servers need a package. Install it and restart the server: "
     "pip install 'jupyter_codeinterp[mcp]'"
 )
@@ -32,7 +32,7 @@ class Live:
         call_timeout: float,
     ) -> None:
         self.entry = entry
-        self.fault = ""
+        self.fault = Sentence()
         """Why it does not run, for people."""
         self.listed: list[RawTool] = []
         """Its tools as last listed."""
@@ -61,7 +61,7 @@ class Live:
         """List its tools again. Raises ToolServerError."""
         try:
             self.listed = await self._listed()
-            self.fault = ""
+            self.fault = Sentence()
             return self.listed
         except ToolServerError as error:
             failed = self._failed(error)

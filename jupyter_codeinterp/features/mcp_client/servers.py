@@ -85,7 +85,7 @@ class ShownServer(msgspec.Struct, frozen=True):
     place: str
     state: State
     lines: tuple[str, ...]
-    why: str = ""
+    why: Sentence = msgspec.field(default_factory=Sentence)
     tools: tuple[Listed, ...] = ()
 
 
@@ -107,22 +107,23 @@ class ToolServers:
             entries_for, of.folder, of.mcp_servers, files=of.mcp_own_servers
         )
 
-    def _refused(self, one: ServerEntry) -> str:
+    def _refused(self, one: ServerEntry) -> Sentence:
         return one.fault or missing(one, self._settings.mcp_env, os.environ)
 
-    def _state(self, one: ServerEntry) -> tuple[State, str]:
+    def _state(self, one: ServerEntry) -> tuple[State, Sentence]:
         """Its state, and why it cannot be used. Raises CommandError ``not_kept``."""
         approval, why = self.approvals.of(one.digest), self._refused(one)
         live = self.live(one.digest)
         if why:
             return "refused", why
         if approval.off:
-            return "off", ""
+            return "off", Sentence()
         if not (approval.approved or one.place == "admin"):
-            return "asks", ""
+            return "asks", Sentence()
         if live is not None and live.fault:
             return "failed", live.fault
-        return "running" if live is not None and live.running else "stopped", ""
+        running = live is not None and live.running
+        return "running" if running else "stopped", Sentence()
 
     # --- for people ------------------------------------------------------------------
 
@@ -138,12 +139,14 @@ class ToolServers:
         if one.place == "admin":
             lines = list(map(self._scrub, lines))
         tools = tuple(
-            Listed(self._clean(tool.name), self._clean(tool.description), self._clean(tool.why))
+            Listed(
+                self._clean(tool.name), self._clean(tool.description), tool.why.changed(self._clean)
+            )
             for tool in (chosen(one, live.listed)[1] if live is not None else ())
         )
         name = self._clean(one.name)
         return ShownServer(
-            one.digest, name, one.place, state, tuple(lines), self._scrub(why), tools
+            one.digest, name, one.place, state, tuple(lines), why.changed(self._scrub), tools
         )
 
     def _clean(self, text: str) -> str:

@@ -34,8 +34,8 @@ LONGEST = 20_000
 LONGEST_TITLE = 60
 LONGEST_NAME = 60
 DESCRIPTION = "From the MCP server {server}, another program. Its own description:"
-SPEAKS = "its description or its schema gives the model orders"
-HAS_OURS = "its input schema contains a key or one of our delimiters"
+SPEAKS = Sentence("its description or its schema gives the model orders")
+HAS_OURS = Sentence("its input schema contains a key or one of our delimiters")
 GONE = Sentence("The server no longer has this tool.")
 HAS_KEY = Sentence("The arguments contain a key, so nothing was sent. Leave it out.")
 CHANGED = Sentence(
@@ -57,7 +57,7 @@ def tools_of(
         try:
             made.append(_tool(source, tool, untrusted))
         except BadTool as error:
-            faults.append(Sentence("{tool}: {why}.", tool=_title(tool), why=error))
+            faults.append(Sentence("{tool}: {why}.", tool=_title(tool), why=error.why))
     return made, faults
 
 

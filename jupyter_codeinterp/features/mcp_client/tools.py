@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Optional, Union
 import msgspec
 from msgspec import Meta
 
+from ...base.sentences import Sentence
 from ...wire.ops import Output
 from .entries import ServerEntry
 
@@ -68,30 +69,34 @@ class _Schema(msgspec.Struct, rename="camel", omit_defaults=True):
 
 
 class BadTool(ValueError):
-    """Its text says for people why the tool is left out."""
+    """Why the tool is left out, for people."""
+
+    def __init__(self, why: Sentence) -> None:
+        super().__init__(why)
+        self.why = why
 
 
 def checked(given: Any) -> dict[str, Any]:
     """The schema with known keywords only. Raises BadTool."""
     if not isinstance(given, dict) or given.get("type") != "object":
-        raise BadTool("its input schema does not describe an object")
+        raise BadTool(Sentence("its input schema does not describe an object"))
     try:
         size = len(msgspec.json.encode(given))
         if size > MOST_SCHEMA_BYTES:
-            words = f"its input schema has {size:,} bytes, and {MOST_SCHEMA_BYTES:,} are allowed"
-            raise BadTool(words)
+            words = "its input schema has {size:,} bytes, and {limit:,} are allowed"
+            raise BadTool(Sentence(words, size=size, limit=MOST_SCHEMA_BYTES))
         for _ in texts(given):
             pass  # It checks the depth.
         made: dict[str, Any] = msgspec.to_builtins(msgspec.convert(given, _Schema))
         return made
     except (TypeError, UnicodeError, RecursionError, msgspec.MsgspecError) as error:
-        raise BadTool(f"its input schema is wrong: {error}") from None
+        raise BadTool(Sentence("its input schema is wrong: {error}", error=error)) from None
 
 
 def texts(schema: Any, depth: int = 0) -> Iterator[str]:
     """Every text in a schema that the model reads. Raises BadTool if it is too deep."""
     if depth > DEEPEST:
-        raise BadTool(f"its input schema is nested more than {DEEPEST} deep")
+        raise BadTool(Sentence("its input schema is nested more than {limit} deep", limit=DEEPEST))
     if isinstance(schema, str):
         yield schema
     elif isinstance(schema, dict):
@@ -113,7 +118,7 @@ LONGEST_DESCRIPTION = 1_000
 """Characters of a description in a request."""
 LONGEST_MODEL_NAME = 60
 """Characters of the model's name for a tool. The Messages API allows 64; a number may follow."""
-NO_ROOM = "no room: name the tools that you need as “tools” in the entry"
+NO_ROOM = Sentence("no room: name the tools that you need as “tools” in the entry")
 _OTHERS = re.compile(r"[^a-zA-Z0-9_-]")
 
 
@@ -156,7 +161,7 @@ class Listed(msgspec.Struct, frozen=True):
 
     name: str
     description: str
-    why: str = ""
+    why: Sentence = msgspec.field(default_factory=Sentence)
 
 
 def chosen(
@@ -169,19 +174,19 @@ def chosen(
     for raw in found:
         if entry.tools and raw.name not in entry.tools:
             continue
-        why = ""
+        why = Sentence()
         try:
             tool = _tool(entry, raw)
             weight = len(msgspec.json.encode(tool.schema))
             weight += len(tool.description[:LONGEST_DESCRIPTION].encode("utf-8", "replace"))
             if any(known.tool == raw.name for known in tools):
-                raise BadTool("the server lists this name twice")
+                raise BadTool(Sentence("the server lists this name twice"))
             if len(tools) == MOST or size + weight > MOST_BYTES:
                 raise BadTool(NO_ROOM)
             tools.append(tool)
             size += weight
         except BadTool as error:
-            why = str(error)
+            why = error.why
         listed.append(Listed(raw.name[:LONGEST_NAME], raw.description[:200], why))
     return tools, tuple(listed)
 
@@ -189,7 +194,7 @@ def chosen(
 def _tool(entry: ServerEntry, raw: RawTool) -> OutsideTool:
     """Raises BadTool."""
     if not 0 < len(raw.name) <= LONGEST_NAME:
-        raise BadTool(f"its name must have 1 to {LONGEST_NAME} characters")
+        raise BadTool(Sentence("its name must have 1 to {limit} characters", limit=LONGEST_NAME))
     schema = checked(raw.schema)
     whole = msgspec.json.encode([entry.digest, *raw], order="sorted")
     name = _OTHERS.sub("_", f"mcp__{entry.name}__{raw.name}")[:LONGEST_MODEL_NAME]

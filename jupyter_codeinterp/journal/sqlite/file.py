@@ -26,11 +26,13 @@ from . import schema
 # SQLite accepts a write-ahead log that lost its end, and silently has less. The mark reveals
 # that. We write it after the log is on the disk, so it never claims too much.
 
-MISSING = (
+MISSING = Sentence(
     "The end of the journal is missing. The last messages of a conversation are lost; saved "
     "notebooks are not affected."
 )
-LOST = "The journal of earlier conversations is gone. Another program emptied or deleted it."
+LOST = Sentence(
+    "The journal of earlier conversations is gone. Another program emptied or deleted it."
+)
 
 
 class LastEvent(msgspec.Struct, frozen=True):
@@ -57,16 +59,16 @@ def forget(path: Path, session_id: str) -> None:
         mark_file(path).unlink(missing_ok=True)
 
 
-def missing(path: Path, db: sqlite3.Connection) -> str:
+def missing(path: Path, db: sqlite3.Connection) -> Sentence:
     """A message for the person, once, if the journal holds less than it did."""
     last = _read(path)
     if last is None:
-        return ""
+        return Sentence()
     found = db.execute(
         "SELECT ifnull(max(seq), 0) FROM events WHERE session_id = ?", (last.session_id,)
     ).fetchone()[0]
     if found >= last.seq:
-        return ""
+        return Sentence()
     mark_file(path).unlink(missing_ok=True)
     return MISSING if db.execute("SELECT 1 FROM sessions LIMIT 1").fetchone() else LOST
 
@@ -124,7 +126,7 @@ class OpenedJournal(NamedTuple):
     then holds what can be read."""
 
     db: sqlite3.Connection
-    notice: str
+    notice: Sentence
     fault: StoreError | None
 
 
@@ -138,10 +140,10 @@ def open_file(path: Path) -> OpenedJournal:
             db, notice = _open_or_begin(path)
             return OpenedJournal(db, notice, None)
     except StoreError as fault:
-        return OpenedJournal(_open_read_only(path), "", fault)
+        return OpenedJournal(_open_read_only(path), Sentence(), fault)
 
 
-def _open_or_begin(path: Path) -> tuple[sqlite3.Connection, str]:
+def _open_or_begin(path: Path) -> tuple[sqlite3.Connection, Sentence]:
     _prepare(path)
     try:
         db = _connect(path)
@@ -317,15 +319,16 @@ def _prepare(path: Path) -> None:
         path.chmod(0o600)
 
 
-def _move_aside(path: Path) -> str:
+def _move_aside(path: Path) -> Sentence:
     damaged = _free_name(path)
     path.rename(damaged)
     for side in (*(path.with_name(path.name + end) for end in ("-wal", "-shm")), mark_file(path)):
         if side.exists():
             side.rename(damaged.with_name(damaged.name + side.name[len(path.name) :]))
-    return (
-        f"The journal of earlier conversations was damaged. It was renamed to {damaged.name}, and "
-        "a new journal was started."
+    return Sentence(
+        "The journal of earlier conversations was damaged. It was renamed to {name}, and a new "
+        "journal was started.",
+        name=damaged.name,
     )
 
 

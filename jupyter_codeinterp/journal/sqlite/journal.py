@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from ...base.errors import StoreError
-from ...base.sentences import Sentence, as_it_is, from_journal, in_english, together
+from ...base.sentences import Sentence, as_it_is, from_journal, in_english, to_journal, together
 from ...wire.stores import LEASE_TIME, Holder
 from . import file
 from .file import file_id, fold_log, in_words, open_file, sync_log
@@ -70,7 +70,8 @@ _HOST = socket.gethostname()
 _open_stores: set[str] = set()
 """Ids of the stores that are open in this process."""
 
-REPLACED = "The journal's file was deleted or replaced while the server was running."
+REPLACED = Sentence("The journal's file was deleted or replaced while the server was running.")
+USED_NOW = Sentence("The file now at its path is used instead.")
 
 
 class JournalFile:
@@ -121,9 +122,9 @@ class JournalFile:
         return self._scrub(self._root.whole(notebook)), self._scrub(notebook)
 
     @property
-    def warning(self) -> str:
+    def warning(self) -> Sentence:
         """Why nothing can be written, in words; "" if all is well."""
-        return together(self._fault.message, NOT_KEPT) if self._fault is not None else ""
+        return together(self._fault.message, NOT_KEPT) if self._fault is not None else Sentence()
 
     def close(self) -> None:
         was_open = self._server in _open_stores
@@ -151,7 +152,7 @@ class JournalFile:
         if self._fault is None and file_id(self._path) != self._file:
             # Our file was replaced, and nobody would find new writes. The next write opens the
             # current file, or begins one.
-            self._fault = StoreError("not_found", REPLACED)
+            self._fault = StoreError("not_found", as_it_is(REPLACED))
             raise self._fault
         if self.writer is not None:
             self.writer.settle(session_id)
@@ -176,16 +177,22 @@ class JournalFile:
 
     # --- notices for the person ----------------------------------------------------------
 
-    def notices(self) -> dict[int, str]:
+    def notices(self) -> dict[int, Sentence]:
         """Notices by number. They outlive the server."""
-        return dict(self._rows("SELECT id, text FROM notices ORDER BY id"))
+        rows = self._rows("SELECT id, text FROM notices ORDER BY id")
+        # Journals of earlier versions have plain text.
+        return {
+            number: read(text, Sentence) if text.startswith('{"template":') else as_it_is(text)
+            for number, text in rows
+        }
 
     def dismiss(self, notice: int) -> None:
         """Mark a notice as read."""
         with self._transaction():
             self._db.execute("DELETE FROM notices WHERE id = ?", (notice,))
 
-    def _notify(self, text: str) -> None:
+    def _notify(self, notice: Sentence) -> None:
+        text = msgspec.json.encode(notice, enc_hook=to_journal).decode()
         with self._transaction():
             self._db.execute("INSERT INTO notices (text) VALUES (?)", (text,))
 
@@ -277,7 +284,7 @@ class JournalFile:
         self._db.close()
         self._open()
         if was_replaced and self._fault is None:
-            self._notify(f"{REPLACED} The file now at its path is used instead.")
+            self._notify(together(REPLACED, USED_NOW))
         if self._fault is not None:
             raise StoreError(self._fault.code, as_it_is(self.warning))
 

@@ -20,7 +20,7 @@ import anthropic
 import msgspec
 from anthropic.lib.aws import _auth
 
-from ...base.sentences import Sentence
+from ...base.sentences import Sentence, together
 from ...wire.ports import ModelInfo
 from ..http.answer import mapping, string
 from ..http.faults import ApiRefusal, Fault, no_key, no_model_server, status_of
@@ -185,9 +185,7 @@ class CloudConnection(MessagesConnection):
         )
         return Fault(
             "wrong_key",
-            Sentence(
-                "{words} Run {renew}, then try again.", words=words, renew=self.server.service.renew
-            ),
+            together(words, self.server.service.renew),
         )
 
     def no_credentials(self) -> Fault:
@@ -203,9 +201,7 @@ class CloudConnection(MessagesConnection):
         words = Sentence(
             "{place} needs credentials. None were found on this machine.", place=self.server.place
         )
-        return Fault(
-            "no_key", Sentence("{words} Run {sign_in}.", words=words, sign_in=cloud.sign_in)
-        )
+        return Fault("no_key", together(words, cloud.sign_in))
 
 
 def _error_object(error: Exception) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from ...base.sentences import Sentence
 from ...wire.providers import Provider
 from ..http.provider import provider_of
 from ..http.service import Environment, Service
@@ -76,13 +77,15 @@ BEDROCK = Service(
     parts=lambda url, environment: (aws_region(url, environment),),
     its_host=_is_bedrock,
     place_looks="us-east-1",
-    unsaid="Name the region, such as us-east-1, or set AWS_REGION.",
+    unsaid=Sentence("Name the region, such as us-east-1, or set AWS_REGION."),
     key_variables=("AWS_BEARER_TOKEN_BEDROCK",),
-    key_looks="ABSK…, or empty to use AWS credentials",
+    key_looks=Sentence("ABSK…, or empty to use AWS credentials"),
     key_page="https://console.aws.amazon.com/bedrock/home#/api-keys",
-    sign_in="“aws configure” or “aws sso login” where the Jupyter server runs, or set "
-    "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or paste a Bedrock API key",
-    renew="“aws sso login”, or get new ones another way",
+    sign_in=Sentence(
+        "Run “aws configure” or “aws sso login” where the Jupyter server runs, or set "
+        "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or paste a Bedrock API key."
+    ),
+    renew=Sentence("Run “aws sso login”, or get new ones another way, then try again."),
     models=tuple(f"global.anthropic.{name}" for name in CLAUDE),
     default_model=f"global.anthropic.{CLAUDE[0]}",
     url_variable="ANTHROPIC_BEDROCK_BASE_URL",
@@ -150,12 +153,16 @@ VERTEX = Service(
     parts=vertex_parts,
     its_host=_is_vertex,
     place_looks="my-project/global",
-    unsaid="Name project and region, such as my-project/global, or set "
-    "ANTHROPIC_VERTEX_PROJECT_ID and CLOUD_ML_REGION.",
-    key_looks="empty to use Google credentials",
-    sign_in="“gcloud auth application-default login” where the Jupyter server runs, or set "
-    "GOOGLE_APPLICATION_CREDENTIALS to the file of a service account",
-    renew="“gcloud auth application-default login”",
+    unsaid=Sentence(
+        "Name project and region, such as my-project/global, or set ANTHROPIC_VERTEX_PROJECT_ID "
+        "and CLOUD_ML_REGION."
+    ),
+    key_looks=Sentence("empty to use Google credentials"),
+    sign_in=Sentence(
+        "Run “gcloud auth application-default login” where the Jupyter server runs, or set "
+        "GOOGLE_APPLICATION_CREDENTIALS to the file of a service account."
+    ),
+    renew=Sentence("Run “gcloud auth application-default login”, then try again."),
     models=CLAUDE,
     default_model=CLAUDE[0],
     url_variable="ANTHROPIC_VERTEX_BASE_URL",
@@ -186,9 +193,9 @@ FOUNDRY = Service(
     settle=_of_resource,
     its_host=lambda url: False,
     place_looks="my-resource",
-    unsaid="Name the resource, such as my-resource, or set ANTHROPIC_FOUNDRY_RESOURCE.",
+    unsaid=Sentence("Name the resource, such as my-resource, or set ANTHROPIC_FOUNDRY_RESOURCE."),
     key_variables=("ANTHROPIC_FOUNDRY_API_KEY",),
-    key_looks="of the resource, under Keys and Endpoint",
+    key_looks=Sentence("of the resource, under Keys and Endpoint"),
     key_page="https://ai.azure.com",
     models=CLAUDE,
     default_model=CLAUDE[0],

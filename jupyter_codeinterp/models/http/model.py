@@ -258,7 +258,7 @@ class HttpModel:
         near = await asyncio.to_thread(difflib.get_close_matches, model[:200], names, 3, 0.5)
         if not near:
             return error
-        said = " or ".join(f"“{name}”" for name in near)
+        said = ", ".join(f"“{name}”" for name in near)
         return ModelError(
             error.code, "{message} Similar models: {said}.", message=error.message, said=said
         )

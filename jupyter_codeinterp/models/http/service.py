@@ -95,7 +95,7 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
     parts: Callable[[str, Environment], tuple[str, ...]] = lambda url, environment: ()
     path: str = ""
     place_looks: str = ""
-    unsaid: str = ""
+    unsaid: Sentence = Sentence()
     its_host: Union[Callable[[str], bool], None] = None
     local: bool = False
     runs_here: bool = False
@@ -109,8 +109,8 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
     chosen_by: str = ""
     extra: str = ""
     modules: tuple[str, ...] = ()
-    sign_in: str = ""
-    renew: str = ""
+    sign_in: Sentence = Sentence()
+    renew: Sentence = Sentence()
     default_model: str = ""
     models: tuple[str, ...] = ()
     hides: tuple[str, ...] = ()

@@ -78,7 +78,7 @@ NONE = AllowedModels()
 
 
 def _listed(names: Union[tuple[str, ...], None]) -> str:
-    return ", ".join(names or ()) or Sentence("none")
+    return ", ".join(names) if names else Sentence("none")
 
 
 # -------------------------------------------------------------------------------------------------

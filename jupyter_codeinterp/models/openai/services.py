@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from ...base.sentences import Sentence
 from ...wire.providers import Provider
 from ..http.provider import provider_of
 from ..http.service import Service
@@ -22,7 +23,7 @@ _COMMON: dict[str, Any] = {
     "modules": ("openai",),
 }
 _RESOURCE = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9-]{1,62}")
-_NAME = "Name the address of the model server, such as {}."
+_NAME = "Name the address of the model server, such as {example}."
 
 
 def _of_resource(resource: str) -> str:
@@ -69,11 +70,11 @@ SERVICES = (
         url_variable="AZURE_OPENAI_ENDPOINT",
         hides=(*_NO_TALK, "dall-e", "sora", "davinci", "babbage", "instruct", "ada"),
         documents=True,  # learn.microsoft.com/azure/ai-foundry/openai/how-to/responses
-        key_looks="of the resource, under Keys and Endpoint",
+        key_looks=Sentence("of the resource, under Keys and Endpoint"),
         key_page="https://ai.azure.com",
         settle=_of_resource,
         place_looks="my-resource",
-        unsaid=_NAME.format(_of_resource("my-resource")),
+        unsaid=Sentence(_NAME, example=_of_resource("my-resource")),
     ),
     Service(
         name="gemini",
@@ -119,7 +120,7 @@ SERVICES = (
         **_COMMON,
         url_variable="OPENAI_COMPATIBLE_BASE_URL",
         runs_here=True,
-        unsaid=_NAME.format("http://127.0.0.1:8080/v1"),
+        unsaid=Sentence(_NAME, example="http://127.0.0.1:8080/v1"),
     ),
 )
 

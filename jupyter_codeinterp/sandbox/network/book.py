@@ -83,6 +83,10 @@ class ConnectionLog:
             self.number = -1
 
 
+NOT_LISTED = Sentence("not on the list of allowed hosts")
+NOT_PUBLIC = Sentence("its address is not public and not on the list")
+REASONS = {str(one): one for one in (NOT_LISTED, NOT_PUBLIC)}
+"""By the text of an entry."""
 ONE = "The sandbox refused a connection: {names}."
 SEVERAL = "The sandbox refused connections: {names}."
 MORE = "The sandbox refused connections: {names}, and {more} more."
@@ -95,10 +99,13 @@ def hosts(found: list[ConnectionRecord]) -> tuple[str, ...]:
 
 def sentence(refused: list[ConnectionRecord], more: bool = False) -> Sentence:
     """A sentence for the person and the model; "" for none. ``more``: others were lost."""
-    each = list(dict.fromkeys(f"{one.target} ({one.why})" for one in refused))
+    each = [
+        Sentence("{host} ({why})", host=host, why=REASONS.get(why, why))
+        for host, why in dict.fromkeys((one.target, one.why) for one in refused)
+    ]
     if not each:
         return Sentence()
     left = len(each) - SHOWN
     words = MORE if left > 0 else SEVERAL if len(each) > 1 else ONE
-    said = Sentence(words, names=", ".join(each[:SHOWN]), more=left)
+    said = Sentence(words, names=together(*each[:SHOWN], between=", "), more=left)
     return together(said, OTHERS if more else "")

@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from .book import ConnectionLog
+from .book import NOT_LISTED, NOT_PUBLIC, ConnectionLog
 from .heads import LARGEST, BadRequest, RequestHead, head
 from .rules import AllowedHosts, Target
 
@@ -105,7 +105,7 @@ class Proxy:
     async def _connect(self, asked: Target, by_tls: bool = False) -> Streams:
         rules = self._with_credentials if by_tls else self._rules
         if not rules.allows(asked):
-            raise RefusedRequest(403, "not on the list of allowed hosts", asked)
+            raise RefusedRequest(403, NOT_LISTED, asked)
         try:
             found = await _within(
                 LOOK_UP_SECONDS,
@@ -118,7 +118,7 @@ class Proxy:
         addresses = dict.fromkeys(str(one[4][0]) for one in found)
         allowed = [one for one in addresses if rules.may_connect(one, asked.port)]
         if not allowed:
-            raise RefusedRequest(403, "its address is not public and not on the list", asked)
+            raise RefusedRequest(403, NOT_PUBLIC, asked)
         for address in allowed[:ADDRESSES]:
             try:
                 # An address, so that the name is not looked up again.

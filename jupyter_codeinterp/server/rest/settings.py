@@ -25,7 +25,7 @@ class Notice(msgspec.Struct, frozen=True):
     """A message that the person sees until dismissing it."""
 
     id: int
-    text: str
+    text: Sentence
 
 
 class Status(msgspec.Struct, frozen=True):
