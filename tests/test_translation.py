@@ -18,11 +18,19 @@ from babel.messages.mofile import write_mo
 from jupyterlab_server import translation_utils as lab
 
 from jupyter_codeinterp.base.errors import CodeInterpError, CommandError
-from jupyter_codeinterp.base.sentences import Sentence, from_journal, to_journal, together
+from jupyter_codeinterp.base.sentences import (
+    Sentence,
+    from_journal,
+    in_english,
+    to_journal,
+    together,
+)
 from jupyter_codeinterp.base.translation import DOMAIN, load_catalogue, translated
 from jupyter_codeinterp.features.mcp_client.client import GUARDS
+from jupyter_codeinterp.features.mcp_client.entries import PERSONAL
 from jupyter_codeinterp.features.mcp_client.guard import TOO_LONG, TOO_MUCH
 from jupyter_codeinterp.journal.sqlite import SqliteStore
+from jupyter_codeinterp.journal.sqlite.file import MISSING
 from jupyter_codeinterp.kernel.wire.port import GONE
 from jupyter_codeinterp.models.http.model import _duration
 from jupyter_codeinterp.run.job import REFUSALS
@@ -41,9 +49,10 @@ from jupyter_codeinterp.sandbox.shared.limits import (
 from jupyter_codeinterp.wire import commands as c
 from jupyter_codeinterp.wire import events as e
 from scripts import messages
-from tests.fake_anthropic import FakeAnthropic, answer, text
+from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text, wrong_key
 from tests.reference_window import body
 from tests.site import Site
+from tests.test_rest import ROUTES, SESSION
 
 PRODUCT = Path(__file__).parents[1] / "jupyter_codeinterp"
 UNKNOWN = "Unknown provider “{name}”."
@@ -60,15 +69,23 @@ GERMAN = {
 
 
 @pytest.fixture
-def german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def words() -> dict[str, str]:
+    """Sentences of the language pack."""
+    return GERMAN
+
+
+@pytest.fixture
+def german(
+    words: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
     """A language pack, as installed with pip, in the language of JupyterLab's page."""
     pack = "jupyterlab_language_pack_de_DE"
     folder = tmp_path / pack / "locale" / "de_DE" / "LC_MESSAGES"
     folder.mkdir(parents=True)
     (tmp_path / pack / "__init__.py").touch()
     catalogue = Catalog(locale="de_DE", domain=DOMAIN)
-    for template, words in GERMAN.items():
-        catalogue.add(template, words)
+    for template, translation in words.items():
+        catalogue.add(template, translation)
     compiled = BytesIO()
     write_mo(compiled, catalogue)
     (folder / f"{DOMAIN}.mo").write_bytes(compiled.getvalue())
@@ -401,3 +418,88 @@ def parts_of(sentence: Sentence) -> Iterator[Sentence]:
     for one in sentence.arguments.values():
         if isinstance(one, Sentence):
             yield from parts_of(one)
+
+
+# --- a page reads no English -------------------------------------------------------
+
+MARKED = re.compile("⟦[^⟦⟧]*⟧")
+NOT_OURS = {"source", "expect", "code", "title", "outputs", "detail", "label"}
+"""Fields with code, titles by the model, outputs, what the model reads, and names of providers."""
+DATA = "ZeroDivisionError: division by zero"
+"""From the kernel."""
+
+
+def english(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Texts of three words and more that no translation has marked, with their paths."""
+    if isinstance(value, dict):
+        for name, one in value.items():
+            if name not in NOT_OURS:
+                yield from english(one, f"{path}.{name}")
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from english(one, path)
+    elif isinstance(value, str):
+        left = value
+        while MARKED.search(left):
+            left = MARKED.sub("", left)
+        if len(re.findall(r"[A-Za-z]{2,}", left)) >= 3 and " " in left.strip():
+            yield path, value
+
+
+@pytest.mark.parametrize(
+    "words", [{str(one.id): f"⟦{one.id}⟧" for one in messages.catalogue() if one.id}]
+)
+async def test_a_page_reads_no_english_in_a_conversation(
+    site: Site, api: FakeAnthropic, german: None
+) -> None:
+    """Each sentence of the catalogue is marked by its translation."""
+    api.play(
+        in_order(
+            [
+                answer(run_cell("import os, requests\nos.remove('a.csv')\n!pip install nothing")),
+                answer(run_cell("1 / 0")),
+                answer(text("Done.")),
+                wrong_key(),
+            ]
+        )
+    )
+    window = await site.window(kernel_id=await site.kernel())
+    await window.ask("Go")
+    first = await window.draft()
+    await window.decide(first, "reject")
+    await window.decide(await window.draft(2))
+    await window.event(e.TurnEnded)
+    await window.ask("Again")
+    await window.event(e.TurnEnded, 2)
+    site.extension.manager.store._notify(MISSING)
+    settings = site.app.web_app.settings["codeinterp_tool_servers"]._settings
+    settings.folder.mkdir(parents=True, exist_ok=True)
+    (settings.folder / PERSONAL).write_text('{"mcpServers": {"a": {}, "b": {"command": 1}}}')
+    headers = {**await site.of_a_page(), "Accept-Language": "de"}
+    answers: list[tuple[str, Any]] = []
+    for method, route, _ in ROUTES:
+        if (
+            route not in ("channel", "local", "demo", "leaving", "key")
+            and "connections/" not in route
+        ):
+            for named in {route, route.replace(SESSION, window.session_id)}:
+                if method == "DELETE" and named != route:
+                    continue
+                got = await site.request(method, named, headers=dict(headers))
+                if got.body and "json" in got.headers.get("Content-Type", ""):
+                    answers.append((f"{method} {route}", body(got)))
+    found = {
+        one
+        for named, got in answers
+        if "/sent/" not in named  # the request to the model
+        for one in english(got, named)
+    }
+    for frame in window.frames:
+        found |= set(english(msgspec.to_builtins(frame, enc_hook=in_english), type(frame).__name__))
+    for _, event in window.events:
+        found |= set(english(msgspec.to_builtins(event, enc_hook=in_english), type(event).__name__))
+    assert len(answers) > 20
+    assert {one for one in found if one[1] != DATA} == set()
+    served = str(answers)
+    for shown in (MISSING, "it has neither a command nor an address"):
+        assert f"⟦{shown}⟧" in served

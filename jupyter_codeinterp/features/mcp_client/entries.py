@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from ...base.sentences import Sentence
+from ...base.sentences import Sentence, as_it_is
 from ...base.visible import exact, visible_line
 from ...notebook.rule_file import read_file
 from ...view.redaction.found_secrets import without_secrets
@@ -37,7 +37,7 @@ NEUTRAL = str(Path(os.sep).resolve())
 """The folder of a program whose entry names none. Programs load files from their folder and
 those above it (``python -m``, ``npx``), and a sandboxed kernel may write into the notebook's."""
 FOLDER = "Folder: {folder}. Files that a notebook's code writes there may change what this starts."
-NO_FOLDER = f"Folder: {NEUTRAL} (the entry names no “cwd”)"
+NO_FOLDER = "Folder: {folder} (the entry names no “cwd”)"
 
 
 class _Given(msgspec.Struct, frozen=True, kw_only=True):
@@ -183,21 +183,32 @@ def secrets_of(entry: ServerEntry, environment: Mapping[str, str]) -> list[str]:
     return found
 
 
-def described(entry: ServerEntry, *, whole: bool) -> list[str]:
+def described(entry: ServerEntry, *, whole: bool) -> list[Sentence]:
     """Lines for a person who decides whether to start the server: exactly what would run, with
     variables unfilled. Not ``whole``: for a list, without values of headers and secrets."""
     if entry.url:
-        lines = [f"Address: {exact(entry.url)}"]
+        lines = [Sentence("Address: {address}", address=exact(entry.url))]
         for name, value in entry.headers.items():
-            lines.append(f"Header {exact(name)}: {exact(value) if whole else HIDDEN}")
+            shown = exact(value) if whole else HIDDEN
+            lines.append(Sentence("Header {name}: {value}", name=exact(name), value=shown))
     else:
-        lines = [f"Command: {exact(entry.command)}"]
-        lines += [f"Argument {n}: {exact(argument)}" for n, argument in enumerate(entry.args, 1)]
+        lines = [Sentence("Command: {command}", command=exact(entry.command))]
+        for number, argument in enumerate(entry.args, 1):
+            words = "Argument {number}: {argument}"
+            lines.append(Sentence(words, number=number, argument=exact(argument)))
         for name, value in entry.env.items():
             line = f"{name}={value}"
             hidden = not whole and without_secrets(line) != line
-            lines.append(f"Variable {exact(name)}: {HIDDEN if hidden else exact(value)}")
-        lines.append(FOLDER.format(folder=exact(entry.cwd)) if entry.cwd else NO_FOLDER)
+            shown = HIDDEN if hidden else exact(value)
+            lines.append(Sentence("Variable {name}: {value}", name=exact(name), value=shown))
+        folder = exact(entry.cwd) if entry.cwd else NEUTRAL
+        lines.append(Sentence(FOLDER if entry.cwd else NO_FOLDER, folder=folder))
     if entry.tools:
-        lines.append(f"Only these tools: {', '.join(map(exact, entry.tools))}")
-    return lines if whole else list(map(without_secrets, lines))
+        names = ", ".join(map(exact, entry.tools))
+        lines.append(Sentence("Only these tools: {names}", names=names))
+    return lines if whole else list(map(_without_secrets, lines))
+
+
+def _without_secrets(line: Sentence) -> Sentence:
+    changed, safe = line.changed(without_secrets), without_secrets(line)
+    return changed if changed == safe else as_it_is(safe)

@@ -84,7 +84,7 @@ class ShownServer(msgspec.Struct, frozen=True):
     name: str
     place: str
     state: State
-    lines: tuple[str, ...]
+    lines: tuple[Sentence, ...]
     why: Sentence = msgspec.field(default_factory=Sentence)
     tools: tuple[Listed, ...] = ()
 
@@ -137,7 +137,7 @@ class ToolServers:
         live = self.live(one.digest)
         lines = described(one, whole=one.place != "admin")
         if one.place == "admin":
-            lines = list(map(self._scrub, lines))
+            lines = [line.changed(self._scrub) for line in lines]
         tools = tuple(
             Listed(
                 self._clean(tool.name), self._clean(tool.description), tool.why.changed(self._clean)
