@@ -42,7 +42,7 @@ PLAN: Mode = min(MODES, key=lambda mode: MODES[mode].rank)
 
 
 GO_ON = "Go on."
-WITHIN = {"plan": " Add --plan.", "review": " Leave out --yes."}
+WITHIN = {PLAN: " Add --plan.", ASKING: " Leave out --yes."}
 """By the highest mode: what to do if it is below the requested one."""
 TO_GO_ON = "To continue: jupyter codeinterp run {notebook} --continue"
 
