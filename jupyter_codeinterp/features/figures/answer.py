@@ -28,10 +28,7 @@ _HIDDEN = re.compile(
     re.IGNORECASE,
 )
 
-
 _LINK = re.compile(r"\[([^\[\]\n]{1,500})\]\(#(?:cell:)?([\w-]{1,100})\)")
-
-
 _UNIT = re.compile(r"[(\[](?:[^()]{0,9}\W)?([kM]|[mb]n|[mb]illion|thousand)s?\b[^()]{0,12}[)\]]")
 """A scale in the head of a column."""
 MOST_ROWS = 60
