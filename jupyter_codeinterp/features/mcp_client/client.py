@@ -57,7 +57,7 @@ ENDED = Sentence("The server ended during this. It may have done something.")
 _IMAGES = ("image/png", "image/jpeg")
 
 _OURS = ContextVar("codeinterp_mcp_client", default=False)
-"""Whether this task, and those that it starts, belong to a connection of ours."""
+"""Whether the task was started by this client; tasks that it starts inherit the value."""
 
 
 class _NotOurs(logging.Filter):
