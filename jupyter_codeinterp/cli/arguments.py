@@ -163,12 +163,6 @@ def _run(run: argparse.ArgumentParser) -> None:
         "prompt", metavar="PROMPT", nargs="?", help="the task; - reads it from standard input"
     )
     _turns(run)
-    run.add_argument(
-        "--commit",
-        action="store_true",
-        help="with --sandbox: list the files that the code wrote, and ask before they are copied "
-        "into the notebook's folder",
-    )
     run.add_argument("--output", metavar="OUT.ipynb", help="work on a copy, in a new file")
     run.add_argument(
         "--json", action="store_true", help=("print events as lines of JSON and nothing else")
@@ -177,7 +171,7 @@ def _run(run: argparse.ArgumentParser) -> None:
 
 def _chat(chat: argparse.ArgumentParser) -> None:
     chat.add_argument("notebook", metavar="NOTEBOOK", help="the notebook; a new one is made")
-    chat.set_defaults(json=False, commit=False, output=None)
+    chat.set_defaults(json=False, output=None)
     _turns(chat)
 
 
@@ -297,11 +291,6 @@ def _sandbox(sandbox: argparse.ArgumentParser) -> None:
         metavar="NAME",
         default="python3",
         help="the Python kernelspec to put into a sandbox (default: %(default)s)",
-    )
-    installing.add_argument(
-        "--name",
-        metavar="NAME",
-        help="the name of the new kernelspec (default: python3-sandboxed, or python3-overlay)",
     )
     installing.add_argument(
         "--overlay",

@@ -7,9 +7,8 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
-from .shared import bpf, groups
+from .shared import bpf
 
 OLDEST = (0, 8)
 """The first bubblewrap with ``--disable-userns``."""
@@ -53,42 +52,6 @@ def _wrong_machine() -> str:
         known = " and ".join(bpf.ARCHITECTURES)
         return f"The sandbox knows {known}, not {platform.machine()}."
     return ""
-
-
-def totals() -> str:
-    """Whether limits hold for all processes of a sandbox together, as a sentence. Tries it."""
-    if groups.work():
-        return "The limits of memory and processes hold for a whole sandbox, by control groups."
-    return (
-        "The limits of memory and processes hold for each process, not for a whole sandbox: this "
-        "user cannot make control groups. As root, the number of processes has no limit then."
-    )
-
-
-def written() -> str:
-    """Whether the limit of bytes written also holds without an overlay, as a sentence."""
-    from .walls import disk  # imports modules that only Linux has
-
-    if disk.counts():
-        return "The limit of bytes written holds for a whole sandbox, measured from outside."
-    return (
-        "This Linux does not count what a program writes (CONFIG_TASK_IO_ACCOUNTING). "
-        "The limit of bytes written holds only for an overlay."
-    )
-
-
-def overlays(root: Path) -> str:
-    """Whether overlays with layers in this folder can be mounted, as a sentence. Tries it."""
-    from .overlay import layer  # imports modules that only Linux has
-
-    missing = layer.problem(root)
-    if not missing:
-        return f"A sandboxed kernel can have an overlay here. Its files wait in {root}."
-    return (
-        f"A sandboxed kernel can have no overlay here: {missing}\n"
-        "Linux 5.11 or newer is needed, and a local file system such as ext4, XFS or Btrfs for "
-        f"{root}. To use another folder, set SandboxProvisioner.overlay_folder."
-    )
 
 
 def _run(*command: str) -> tuple[int, str]:

@@ -13,9 +13,7 @@ from jupyter_client.kernelspec import KernelSpecManager
 
 PROVISIONER = "codeinterp-sandbox"
 NAME = "python3-sandboxed"
-"""The name that ``sandbox install`` uses by default."""
-OVERLAY_NAME = "python3-overlay"
-"""The same, with an overlay."""
+"""The sandboxed kernelspec of the usual kernel."""
 
 
 def installed(specs: KernelSpecManager) -> str:
@@ -35,11 +33,11 @@ def _provisioner(metadata: object) -> object:
     return named.get("provisioner_name") if isinstance(named, dict) else None
 
 
-def install(source: str, name: str, *, user: bool, overlay: bool = False) -> tuple[str, str]:
-    """Make a sandboxed kernelspec of ``source``, which must be a Python one. ``user``: in the
-    user's data folder instead of this environment's. ``overlay``: the kernel's files wait outside
-    the notebook's folder. Returns the kernelspec's folder and display name. Raises NoSuchKernel or
-    ValueError."""
+def install(source: str, *, user: bool, overlay: bool = False) -> tuple[str, str]:
+    """Make the kernelspec ``SOURCE-sandboxed`` or ``SOURCE-overlay`` of ``source``, which must be a
+    Python one. ``user``: in the user's data folder instead of this environment's. ``overlay``: the
+    kernel's files wait outside the notebook's folder. Returns the kernelspec's folder and display
+    name. Raises NoSuchKernel or ValueError."""
     specs = KernelSpecManager()
     spec = specs.get_kernel_spec(source)
     if spec.language.lower() != "python":
@@ -47,6 +45,7 @@ def install(source: str, name: str, *, user: bool, overlay: bool = False) -> tup
     if "kernel_provisioner" in spec.metadata:
         raise ValueError(f"{source} has a provisioner already.")
     kind = "sandboxed" + (", with an overlay" if overlay else "")
+    name = f"{source}-{'overlay' if overlay else 'sandboxed'}"
     title = f"{spec.display_name.removesuffix(' (ipykernel)')} ({kind})"
     provisioner: dict[str, Any] = {"provisioner_name": PROVISIONER}
     if overlay:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import os
 import shutil
 import signal
@@ -14,11 +13,11 @@ from subprocess import SubprocessError
 from typing import Any
 
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
-from traitlets import Bool, Dict, Integer, List, Unicode
+from traitlets import Bool, Integer, List, Unicode
 
 from ..base.sentences import Sentence
-from .network import book, gate
-from .network.credentials import variables as names_of_secrets
+from .network import gate
+from .network.book import ConnectionRecord
 from .overlay.layer import LayerError, new
 from .overlay.layer import place as place_of_layers
 from .overlay.written import Written
@@ -26,9 +25,10 @@ from .shared import folders, interpreter, open_folders
 from .shared.limits import (
     NO_NETWORK,
     KernelLimits,
+    is_out_of_memory,
     is_without_network,
+    memory_limit,
     went_on_writing,
-    what_was_hit,
     why_ended,
     wrote_too_much,
 )
@@ -51,16 +51,13 @@ class SandboxProvisioner(LocalProvisioner):
     """Its traits are set in Jupyter's configuration, or in a kernelspec's
     ``metadata.kernel_provisioner.config``."""
 
-    bwrap = Unicode("bwrap", config=True, help="bubblewrap's program.")
     readable = List(Unicode(), config=True, help="Further folders that the kernel may read.")
     allow = List(Unicode(), config=True, help="What it may connect to: each a host:port, or pypi.")
-    credentials = Dict(config=True, help="By host:port, a header that its proxy adds.")
     overlay = Bool(False, config=True, help="Keep its files outside the notebook's folder.")
     overlay_folder = Unicode(
         "", config=True, help="The folder for its files then; by default in Jupyter's data."
     )
     variables = List(Unicode(), config=True, help="Further environment variables for it.")
-    entries = Integer(folders.ENTRIES, config=True, help="Files searched for read-only folders.")
     scratch = Integer(GIB, config=True, help="Bytes of HOME, of /tmp and of /dev/shm, each.")
     memory = Integer(0, config=True, help="Bytes of memory; 0 for no limit.")
     processes = Integer(512, config=True, help="Processes and threads.")
@@ -69,7 +66,6 @@ class SandboxProvisioner(LocalProvisioner):
     disk = Integer(
         20 * GIB, config=True, help="Bytes that it writes to disks in all; 0 for no limit."
     )
-    cpu = Integer(0, config=True, help="CPU seconds of each process; 0 for no limit.")
 
     place: SandboxPlace | None = None
     written: Written | None = None
@@ -151,7 +147,7 @@ class SandboxProvisioner(LocalProvisioner):
         python = str(Path(os.path.realpath(Path(python).parent), Path(python).name))
         try:
             needed = interpreter.folders(python)
-            seen = folders.folders_of(cwd, needed, self.readable, self.entries)
+            seen = folders.folders_of(cwd, needed, self.readable)
             written = self._overlaid(seen.notebook)
             if written is None:
                 seen = _opened(seen)
@@ -177,7 +173,7 @@ class SandboxProvisioner(LocalProvisioner):
         )
         way = self._way(place)
         try:
-            return bubblewrap.start(kernel, self.bwrap, way)
+            return bubblewrap.start(kernel, way)
         except BaseException:
             if way is not None:
                 way.close()
@@ -191,16 +187,9 @@ class SandboxProvisioner(LocalProvisioner):
         if self.written is None or self.written.layer.folder != notebook:
             self._leave_layer()
             layer = new(place_of_layers(self.overlay_folder), notebook)
-            self.written = Written(layer, self._root, lambda: self.pid if self.launched else None)
-        self.written.layer.entries = self.entries
+            self.written = Written(layer, lambda: self.pid if self.launched else None)
         self.written.start()
         return self.written
-
-    def _root(self) -> int:
-        """Open the root folder of the running sandbox. Raises OSError."""
-        if self._sandbox is None:
-            raise OSError(errno.ESRCH, "The kernel does not run")
-        return self._sandbox.root()
 
     def _leave_layer(self) -> None:
         if self.written is not None:
@@ -209,10 +198,10 @@ class SandboxProvisioner(LocalProvisioner):
 
     def _way(self, place: SandboxPlace) -> gate.Gate | None:
         """The gate to the allowed hosts; None without any."""
-        if not self._reaches_hosts:
+        if not self.allow:
             return None
         try:
-            return gate.Gate(place.path / "network", self.allow, self.credentials)
+            return gate.Gate(place.path / "network", self.allow)
         except (ValueError, OSError, SubprocessError) as error:
             raise LaunchError(str(error)) from None
 
@@ -223,47 +212,22 @@ class SandboxProvisioner(LocalProvisioner):
         guard, overlay = self._guard, self.written is not None
         if guard is not None and guard.hit(since):
             return wrote_too_much(self._limits, overlay=overlay, hides=guard.hides)
-        limit = what_was_hit(error, self._limits, self._out_of_memory)
-        if not limit and not self._reaches_hosts and is_without_network(error):
-            return NO_NETWORK
-        return limit
+        if self.memory and is_out_of_memory(error):
+            return memory_limit(self._limits)
+        return NO_NETWORK if not self.allow and is_without_network(error) else Sentence()
 
-    def refused(self, since: float) -> Sentence:
-        """A sentence about refused connections since this ``time.monotonic``; "" for none."""
+    def connections(self, since: float) -> tuple[list[ConnectionRecord], bool]:
+        """The connections that were refused or made since this time of ``time.monotonic``, and
+        whether there were more."""
         way = self._sandbox.gate if self._sandbox is not None else None
-        if way is None:
-            return Sentence()
-        return book.sentence(way.refused(since), way.has_lost(since)[0])
-
-    def connections(self, since: float) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
-        """Refused and reached hosts with ports since this time of ``time.monotonic``, and whether
-        there were more."""
-        way = self._sandbox.gate if self._sandbox is not None else None
-        if way is None:
-            return (), (), False
-        refused, made = book.hosts(way.refused(since)), book.hosts(way.made(since))
-        return refused, made, any(way.has_lost(since))
-
-    @property
-    def _reaches_hosts(self) -> bool:
-        """Whether the settings name hosts, so that the kernel needs the proxy."""
-        return bool(self.allow or self.credentials)
-
-    @property
-    def _out_of_memory(self) -> bool:
-        """Whether Linux ended a process for its memory since the last call."""
-        group = self._sandbox.group if self._sandbox is not None else None
-        return group is not None and group.killed()
+        return ([], False) if way is None else (way.log.since(since), way.log.has_lost(since))
 
     @property
     def _limits(self) -> KernelLimits:
-        return KernelLimits(
-            self.memory, self.processes, self.open_files, self.file_size, self.cpu, self.disk
-        )
+        return KernelLimits(self.memory, self.processes, self.open_files, self.file_size, self.disk)
 
     def _inside(self, environment: dict[str, str], python: str) -> dict[str, str]:
         named = {*PASSED, *self.variables, *(self.kernel_spec.env or {})}
-        named -= names_of_secrets(self.credentials)
         kept = {
             name: value
             for name, value in environment.items()
@@ -282,7 +246,7 @@ class SandboxProvisioner(LocalProvisioner):
     def _why(self, code: int) -> Sentence:
         if self._guard is not None and self._guard.has_ended_it:
             return went_on_writing(self._limits, hides=self._guard.hides)
-        return why_ended(code, self._limits, self._out_of_memory)
+        return why_ended(code)
 
     async def send_signal(self, signum: int) -> None:
         if self._sandbox is None:

@@ -587,7 +587,6 @@ ONLY_AT_THE_START = {
     "run.approval.labels._URL": "a path",
     "features.figures.answer._VALUE": "the whole text",
     "features.figures.outputs._BARE": "the whole text",
-    "sandbox.network.heads._HEADER": "a line of a request's head, which has a limit",
     "sandbox.network.book._ENTRY": "an entry of a fixed size, the whole of it",
     "sandbox.network.rules._NAME": "a host's name, the whole of it",
     "sandbox.network.credentials._NAME": "a header's name, the whole of it",

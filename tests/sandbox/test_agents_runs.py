@@ -82,7 +82,7 @@ async def kernel_manager_behind_a_link(
 @runs_here
 async def test_output_error_interrupt_restart_and_death(tmp_path: Path, folder: Path) -> None:
     async with (
-        kernel_manager_behind_a_link(tmp_path, cpu=60) as kernels,
+        kernel_manager_behind_a_link(tmp_path) as kernels,
         running_kernel(kernels, "sandboxed") as (pool, kernel, kernel_id),
     ):
         _, done = await run(kernel, "x = 1; print('hello')\nx")
@@ -101,10 +101,9 @@ async def test_output_error_interrupt_restart_and_death(tmp_path: Path, folder: 
         _, done = await run(kernel, "print('x' in globals())")
         assert text(done) == "False\n"
 
-        # As the limit itself does.
-        _, done = await run(kernel, "import os, signal; os.kill(os.getpid(), signal.SIGXCPU)")
+        _, done = await run(kernel, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
         assert done.status == "dead"
-        assert "60 CPU seconds" in done.note
+        assert "The system killed it" in done.note
         _, done = await run(kernel, "print('again')")
         assert text(done) == "again\n"
     assert not _places()

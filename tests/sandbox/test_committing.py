@@ -1,4 +1,4 @@
-"""``--commit`` and ``sandbox changes``: what a person sees, is asked, and gets in their folder."""
+"""``sandbox changes``: what a person sees, is asked, and gets in their folder."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ ASKED = r"into the folder\? \[y\]es, \[n\]o: "
 def cli(tmp_path: Path, fake: str) -> Cli:
     made = make_cli(tmp_path, fake)
     (made.folder / "old.csv").write_text("1")
-    ran = made.run("sandbox", "install", "--user")
+    ran = made.run("sandbox", "install", "--user", "--overlay")
     assert ran.code == 0, ran.err
     return made
 
 
 def written(cli: Cli) -> str:
     """The name of the one layer whose files wait."""
-    ran = cli.run("run", "a.ipynb", PROMPT, "--yes", "--sandbox", "--commit")
+    ran = cli.run("run", "a.ipynb", PROMPT, "--yes", "--sandbox")
     assert ran.code == 0, ran.err
     found = re.search(
         r"wait outside of the folder\..* sandbox changes ([0-9a-f]{8}) --commit", ran.err
@@ -52,10 +52,8 @@ def ended(child: Any) -> int:
 
 
 @runs_here
-def test_a_run_lists_the_files_and_asks(cli: Cli) -> None:
-    ran = cli.run("run", "a.ipynb", PROMPT, "--yes", "--commit")
-    assert (ran.code, "--commit needs --sandbox" in ran.err) == (2, True)
-    with cli.terminal("run", "a.ipynb", PROMPT, "--yes", "--sandbox", "--commit") as child:
+def test_the_files_are_listed_before_the_question(cli: Cli) -> None:
+    with cli.terminal("sandbox", "changes", written(cli), "--commit") as child:
         child.expect(ASKED)
         listed = child.before
         assert "+ new.csv  1 byte" in listed
@@ -102,17 +100,16 @@ def test_files_wait_until_someone_copies_or_deletes_them(cli: Cli) -> None:
 
 @runs_here
 def test_no_answer_copies_nothing(cli: Cli) -> None:
-    with cli.terminal("run", "a.ipynb", PROMPT, "--yes", "--sandbox", "--commit") as child:
+    with cli.terminal("sandbox", "changes", written(cli), "--commit") as child:
         child.expect(ASKED)
         child.sendeof()
-        child.expect("They wait")
         assert ended(child) == 0
     assert not (cli.folder / "new.csv").exists()
 
 
 @runs_here
 def test_a_file_that_cannot_be_copied_is_in_the_exit_code(cli: Cli) -> None:
-    with cli.terminal("run", "a.ipynb", PROMPT, "--yes", "--sandbox", "--commit") as child:
+    with cli.terminal("sandbox", "changes", written(cli), "--commit") as child:
         child.expect(ASKED)
         # Since the list was shown.
         (cli.folder / "new.csv").write_text("mine")
@@ -141,7 +138,7 @@ def test_a_run_that_breaks_off_still_says_that_files_wait(
     monkeypatch.setattr(run_module, "_sandboxed", lambda config: "python3-sandboxed")
     monkeypatch.setattr(overlays, "names", lambda root: frozenset())
     monkeypatch.setattr(overlays, "root", lambda config: root)
-    words = ["run", str(cli.file), "x", "--yes", "--sandbox", "--commit"]
+    words = ["run", str(cli.file), "x", "--yes", "--sandbox"]
     options = arguments.parser().parse_args(words)
     with pytest.raises(Problem, match="It broke off"):
         run_module.run(options, Stopping())

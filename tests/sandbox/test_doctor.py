@@ -80,7 +80,7 @@ def test_without_bubblewrap_nothing_is_installed_or_run(
     assert raised.value.code == FAILED
     assert not list(tmp_path.rglob("kernel.json"))
     assert sandbox.sandbox(parser().parse_args(["sandbox", "doctor"]), Stopping()) == FAILED
-    install("python3", "boxed", user=True, overlay=overlay)
+    install("python3", user=True, overlay=overlay)
     with pytest.raises(Problem, match="bubblewrap") as raised:
         sandboxed(Config())
     assert raised.value.code == USAGE
@@ -115,8 +115,10 @@ async def test_without_bubblewrap_no_kernel_starts(
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
     folder = tmp_path / "work"
     folder.mkdir()
+    which = shutil.which
+    monkeypatch.setattr(shutil, "which", lambda name: None if name == "bwrap" else which(name))
     with pytest.raises(LaunchError, match="bubblewrap is not installed"):
-        async with kernel(tmp_path, folder, bwrap="no-such-program"):
+        async with kernel(tmp_path, folder):
             pass
 
 

@@ -51,11 +51,6 @@ class World:
     def found(self) -> dict[str, FileChange]:
         return {one.path: one for one in changes(self.layer)}
 
-    def read(self) -> layer.Layer:
-        """As another server reads it."""
-        (found,) = layer.layers(self.layer.path.parent)
-        return found
-
     def keep_all(self) -> keeping.KeptFiles:
         return keep(self.layer, {path: one.stamp for path, one in self.found().items()})
 
@@ -316,21 +311,3 @@ def _all(root: Path) -> dict[str, tuple[str, int, str]]:
                 kind = "folder" if stat.S_ISDIR(one.st_mode) else "other"
                 found[path] = (kind, stat.S_IMODE(one.st_mode), "")
     return found
-
-
-@pytest.mark.parametrize(
-    "left", ["", '{"old": [32', "\0" * 9, "\n", '{"old": [32\n', '{"old": [3\n\0']
-)
-def test_a_line_that_is_not_finished_costs_no_other(world: World, left: str) -> None:
-    """As a full disk or a killed server leaves one."""
-
-    def keeps(name: str) -> None:
-        (world.upper / name).write_text(name)
-        assert [*world.keep_all().done] == [name]
-
-    keeps("one")
-    with (world.layer.path / layer.SINCE).open("a") as file:
-        file.write(left)
-    assert world.read().base == world.layer.base
-    keeps("two")
-    assert world.read().base == world.layer.base

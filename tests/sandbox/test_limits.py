@@ -17,49 +17,22 @@ from jupyter_codeinterp.sandbox.shared import groups
 from jupyter_codeinterp.sandbox.shared.limits import (
     KEPT,
     NO_NETWORK,
-    KernelLimits,
     size,
-    what_was_hit,
     why_ended,
 )
 from jupyter_codeinterp.sandbox.walls import disk
 from tests.kernels import kernel_manager, run, running_kernel, text
-from tests.sandbox.here import MISSING, runs_here
+from tests.sandbox.here import MISSING, groups_work, runs_here
 from tests.sandbox.test_agents_runs import NAMED, folder, install
 
 __all__ = ["folder"]
 MIB = 1024**2
-TOTALS = not MISSING and groups.work()
-LIMITS = KernelLimits(2 * 1024 * MIB, 512, 4096, 10 * 1024 * MIB, 0)
+TOTALS = not MISSING and groups_work()
 
 
-@pytest.mark.parametrize(
-    ("error", "words"),
-    [
-        ("MemoryError: ", "2 GB of memory"),
-        ("_ArrayMemoryError: Unable to allocate 8 GiB", "2 GB of memory"),
-        ("OSError: [Errno 12] Cannot allocate memory", "2 GB of memory"),
-        ("OSError: [Errno 27] File too large", "10 GB for a file"),
-        ("OSError: [Errno 24] Too many open files: 'x'", "4,096 open files"),
-        ("RuntimeError: can't start new thread", "512 processes and threads"),
-        ("BlockingIOError: [Errno 11] Resource temporarily unavailable", "512 processes"),
-    ],
-)
-def test_an_error_of_a_limit_names_the_limit(error: str, words: str) -> None:
-    said = what_was_hit(error, LIMITS)
-    assert words in said and KEPT in said
-    assert what_was_hit(error, KernelLimits(0, 0, 0, 0, 0)) == ""
-
-
-def test_other_errors_name_no_limit() -> None:
-    assert what_was_hit("ZeroDivisionError: division by zero", LIMITS) == ""
-    assert what_was_hit("KeyError: 'Errno 270'", LIMITS) == ""
-
-
-def test_a_group_knows_for_sure() -> None:
-    assert "stopped a process at 2 GB" in what_was_hit("", LIMITS, True)
-    assert why_ended(137, LIMITS, True) == "The sandbox stopped it at 2 GB of memory."
-    assert "most often" in why_ended(137, LIMITS)
+def test_the_end_by_a_signal_says_what_is_most_likely() -> None:
+    assert "most often" in why_ended(137)
+    assert why_ended(1) == ""
 
 
 @pytest.mark.parametrize(
@@ -70,26 +43,19 @@ def test_a_size_in_words(count: int, words: str) -> None:
 
 
 UNKNOWN_HOST = "URLError: <urlopen error [Errno -3] Temporary failure in name resolution>"
-KEY = {"api.example.org:443": {"header": "Authorization", "env": "EXAMPLE_KEY"}}
 
 
 @pytest.mark.parametrize(
-    ("allow", "credentials", "said"),
-    [
-        ([], {}, NO_NETWORK),
-        (["example.org:443"], {}, ""),
-        (["pypi"], {}, ""),
-        ([], KEY, ""),
-        (["example.org:443"], KEY, ""),
-    ],
+    ("allow", "said"), [([], NO_NETWORK), (["example.org:443"], ""), (["pypi"], "")]
 )
-def test_only_a_kernel_without_hosts_has_no_network(
-    allow: list[str], credentials: dict[str, Any], said: str
-) -> None:
-    made = SandboxProvisioner(allow=allow, credentials=credentials, memory=2**31)
+def test_only_a_kernel_without_hosts_has_no_network(allow: list[str], said: str) -> None:
+    made = SandboxProvisioner(allow=allow, memory=2**31)
     assert made.hit(UNKNOWN_HOST, 0) == said
     assert made.hit("ValueError: a", 0) == ""
-    assert "2 GB of memory" in made.hit("MemoryError: ", 0)
+    for error in ("MemoryError: ", "OSError: [Errno 12] Cannot allocate memory"):
+        found = made.hit(error, 0)
+        assert "2 GB of memory" in found and KEPT in found
+    assert SandboxProvisioner().hit("MemoryError: ", 0) == ""
 
 
 @runs_here
@@ -293,7 +259,7 @@ async def test_all_processes_together_have_the_limit(tmp_path: Path, folder: Pat
         running_kernel(kernels, "sandboxed") as (_, kernel, _),
     ):
         _, done = await run(kernel, many)
-        assert "400 MB of memory" in done.note, done
+        assert "-9" in text(done), done
 
 
 @pytest.mark.skipif(not TOTALS, reason="this user cannot make control groups")

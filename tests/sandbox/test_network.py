@@ -66,6 +66,22 @@ for read in (
 
 
 @runs_here
+async def test_a_request_on_a_connection_that_a_host_keeps_reaches_its_own_host(
+    tmp_path: Path, folder: Path
+) -> None:
+    async with web() as one, web() as two, kernel(tmp_path, one.at, two.at) as (made, _):
+        one.keeps = True
+        code = f"""
+import requests
+session = requests.Session()
+print([session.get(f'http://{{at}}/', timeout=20).text for at in ({one.at!r}, {two.at!r})])
+"""
+        _, done = await run(made, code)
+        assert text(done) == "['hello', 'hello']\n", done.outputs
+        assert (len(one.requests), len(two.requests)) == (1, 1)
+
+
+@runs_here
 async def test_a_tunnel_leads_to_a_host_of_the_list(tmp_path: Path, folder: Path) -> None:
     async with web() as allowed, web() as other, kernel(tmp_path, allowed.at) as (made, _):
         code = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.sandbox.network import book as books
-from jupyter_codeinterp.sandbox.network import proxy
+from jupyter_codeinterp.sandbox.network import first, proxy
 from jupyter_codeinterp.sandbox.network.book import ConnectionLog, ConnectionRecord, sentence
 from jupyter_codeinterp.sandbox.network.gate import variables
-from jupyter_codeinterp.sandbox.network.heads import LARGEST, BadRequest, head
+from jupyter_codeinterp.sandbox.network.proxy import LARGEST
 from jupyter_codeinterp.sandbox.network.rules import (
     AllowedHosts,
     Target,
@@ -43,24 +43,15 @@ BAD_PLACES = (
 )  # fmt: skip
 BAD_HEADS = {
     "bare line feeds": b"CONNECT a.org:443 HTTP/1.1\nHost: a.org\r\n\r\n",
-    "a bare line feed in a header": b"CONNECT a.org:443 HTTP/1.1\r\nX: 1\nY: 2\r\n\r\n",
-    "a bare return": b"CONNECT a.org:443 HTTP/1.1\r\nX: 1\rY: 2\r\n\r\n",
-    "a folded header": b"GET http://a.org/ HTTP/1.1\r\nX: 1\r\n Y: 2\r\n\r\n",
-    "a blank before a colon": b"GET http://a.org/ HTTP/1.1\r\nContent-Length : 1\r\n\r\n",
-    "two lengths": b"POST http://a.org/ HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
-    "a length and chunks": (
-        b"POST http://a.org/ HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n"
-    ),
-    "another coding": b"POST http://a.org/ HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
-    "a signed length": b"POST http://a.org/ HTTP/1.1\r\nContent-Length: +1\r\n\r\n",
-    "another host before an @": b"GET http://a.org@b.org/ HTTP/1.1\r\n\r\n",
-    "a fragment in the host": b"GET http://a.org#b.org/ HTTP/1.1\r\n\r\n",
-    "a backslash in the host": b"GET http://a.org\\b.org/ HTTP/1.1\r\n\r\n",
+    "a bare return": b"CONNECT a.org:443 HTTP/1.1\rX: 1\r\n\r\n",
+    "a blank at the end": b"CONNECT a.org:443 HTTP/1.1 \r\n\r\n",
+    "two hosts": b"CONNECT a.org:443 b.org:443 HTTP/1.1\r\n\r\n",
+    "another host before an @": b"CONNECT a.org@b.org:443 HTTP/1.1\r\n\r\n",
+    "a fragment in the host": b"CONNECT a.org#b.org:443 HTTP/1.1\r\n\r\n",
+    "plain HTTP": b"GET http://a.org/ HTTP/1.1\r\n\r\n",
     "a path": b"GET / HTTP/1.1\r\nHost: a.org\r\n\r\n",
-    "TLS by the proxy": b"GET https://a.org/ HTTP/1.1\r\n\r\n",
     "no port": b"CONNECT a.org HTTP/1.1\r\n\r\n",
     "another version": b"CONNECT a.org:443 HTTP/2.0\r\n\r\n",
-    "more headers": b"CONNECT a.org:443 HTTP/1.1\r\n" + b"X: 1\r\n" * 101 + b"\r\n",
     "no request": b"\x05\x01\x00\r\n\r\n",
 }
 
@@ -115,22 +106,25 @@ def test_a_setting_that_is_no_host_and_port_says_so(text: str) -> None:
 
 
 @pytest.mark.parametrize("name", BAD_HEADS)
-def test_a_head_that_can_be_read_in_two_ways_is_refused(name: str) -> None:
-    with pytest.raises(BadRequest):
-        head(BAD_HEADS[name])
+async def test_a_request_for_anything_but_one_tunnel_is_refused(tmp_path: Path, name: str) -> None:
+    async with proxied(tmp_path, "a.org:443", "b.org:443") as (path, _):
+        assert (await said(path, BAD_HEADS[name])).startswith(b"HTTP/1.1 400")
 
 
-def test_what_is_forwarded_is_for_the_host_of_the_address_and_for_one_request() -> None:
+def test_a_plain_request_is_for_the_host_of_the_address_and_the_last_on_its_connection() -> None:
     sent = (
-        b"POST http://a.org:8080?q=1 HTTP/1.1\r\nHost: b.org\r\nConnection: keep-alive, X-Drop\r\n"
-        b"Proxy-Authorization: secret\r\nX-Drop: 1\r\nX-Keep: 2\r\nContent-Length: 3\r\n\r\n"
+        b"POST http://me@a.org:8080?q=1 HTTP/1.1\r\nHost: a.org:8080\r\n"
+        b"Connection: keep-alive\r\nKeep-Alive: 5\r\nProxy-Authorization: secret\r\n"
+        b"X-Keep: 2\r\nContent-Length: 3\r\n\r\n"
     )
-    assert head(sent).forwarded() == (
+    assert first.plain(sent) == (
+        b"a.org:8080",
         b"POST /?q=1 HTTP/1.1\r\nHost: a.org:8080\r\nX-Keep: 2\r\nContent-Length: 3\r\n"
-        b"Connection: close\r\n\r\n"
+        b"Connection: close\r\n\r\n",
     )
-    plain = head(b"GET http://[2606:4700::1111]/ HTTP/1.0\r\n\r\n").forwarded()
-    assert plain == b"GET / HTTP/1.1\r\nHost: [2606:4700::1111]\r\nConnection: close\r\n\r\n"
+    place, inner = first.plain(b"GET http://[2606:4700::1111]/ HTTP/1.0\r\n\r\n")
+    assert place == b"[2606:4700::1111]:80"
+    assert inner == b"GET / HTTP/1.0\r\nConnection: close\r\n\r\n"
 
 
 def test_the_refusals_are_bounded_and_those_of_a_run() -> None:
@@ -194,27 +188,24 @@ class Names:
 
 @asynccontextmanager
 async def proxied(tmp_path: Path, *allow: str) -> AsyncIterator[tuple[str, ConnectionLog]]:
-    """The proxy's socket, and what it refused."""
-    async with with_books(tmp_path, *allow) as (path, refused, _):
-        yield path, refused
-
-
-@asynccontextmanager
-async def with_books(
-    tmp_path: Path, *allow: str, secrets: Mapping[Target, tuple[str, str]] | None = None
-) -> AsyncIterator[tuple[str, ConnectionLog, ConnectionLog]]:
-    """The same, and on which connections data passed. ``secrets``: headers, by their host."""
-    refused, passed = (ConnectionLog(os.memfd_create(name)) for name in ("refused", "made"))
-    made = proxy.Proxy(AllowedHosts(allow), refused, passed, secrets)
+    """The proxy's socket, and its log."""
+    log = ConnectionLog(os.memfd_create("connections"))
+    made = proxy.Proxy(AllowedHosts(allow), log)
     path = str(tmp_path / "socket")
     async with handling(made.serve) as serve:
         server = await asyncio.start_unix_server(serve, path, limit=LARGEST)
         try:
-            yield path, refused, passed
+            yield path, log
         finally:
             server.close()
-    refused.close()
-    passed.close()
+    log.close()
+
+
+def tunnel(at: str) -> bytes:
+    return f"CONNECT {at} HTTP/1.1\r\nX: 1\r\n\r\n".encode()
+
+
+GET = b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n"
 
 
 async def said(path: str, *sent: bytes, pause: float = 0) -> bytes:
@@ -232,37 +223,12 @@ async def said(path: str, *sent: bytes, pause: float = 0) -> bytes:
         writer.close()
 
 
-@pytest.mark.parametrize(
-    ("line", "header", "is_refused"),
-    [
-        ("TRACE", "X: 1", True),
-        ("TRACK", "X: 1", True),
-        ("DEBUG", "X: 1", True),
-        ("POST", "X-HTTP-Method-Override: trace", True),
-        ("POST", "x-method-override: TRACE", True),
-        ("POST", "X-HTTP-Method-Override: PATCH", False),
-        ("DELETE", "X: 1", False),
-        ("PROPFIND", "X: 1", False),
-    ],
-)
-async def test_a_host_with_a_key_is_not_asked_to_repeat_it(
-    tmp_path: Path, line: str, header: str, is_refused: bool
-) -> None:
-    async with web() as inner:
-        secrets = {target(inner.at): ("Authorization", "Bearer secret")}
-        async with with_books(tmp_path, secrets=secrets) as (path, *_):
-            raw = f"{line} http://{inner.at}/ HTTP/1.1\r\n{header}\r\n\r\n".encode()
-            answer = await said(path, raw)
-    # Others reach the host, which speaks no TLS here.
-    assert answer.startswith(b"HTTP/1.1 405 Refused by the sandbox") is is_refused, answer
-
-
 async def test_a_name_that_leads_to_this_machine_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with web() as inner, proxied(tmp_path, f"a.org:{inner.port}") as (path, book):
         names = Names(monkeypatch, "127.0.0.1")
-        answer = await said(path, f"CONNECT a.org:{inner.port} HTTP/1.1\r\n\r\n".encode())
+        answer = await said(path, tunnel(f"a.org:{inner.port}"))
         assert answer.startswith(b"HTTP/1.1 403 Refused by the sandbox: its address is not public")
         assert names.asked == ["a.org"]
         assert [one.target for one in book.since(0)] == [f"a.org:{inner.port}"]
@@ -273,61 +239,21 @@ async def test_a_name_is_looked_up_once(tmp_path: Path, monkeypatch: pytest.Monk
     """The second answer would lead elsewhere."""
     async with web() as named, proxied(tmp_path, f"a.org:{named.port}", named.at) as (path, _):
         names = Names(monkeypatch, "127.0.0.1", "127.0.0.2")
-        answer = await said(path, f"GET http://a.org:{named.port}/ HTTP/1.1\r\n\r\n".encode())
+        answer = await said(path, tunnel(f"a.org:{named.port}") + GET)
         assert answer.endswith(b"hello")
         # The loop itself asks for an address only to see that it is one.
         assert [one for one in names.asked if one != "127.0.0.1"] == ["a.org"]
 
 
-async def test_a_second_request_on_a_connection_reaches_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(proxy, "IDLE_SECONDS", 0.5)
-    async with web() as named, web() as other, proxied(tmp_path, named.at) as (path, _):
-        named.keeps = True
-        first = f"POST http://{named.at}/1 HTTP/1.1\r\nContent-Length: 4\r\n\r\nbody"
-        for second in (
-            f"GET http://{other.at}/2 HTTP/1.1\r\n\r\n",
-            f"GET /2 HTTP/1.1\r\nHost: {other.at}\r\n\r\n",
-            f"CONNECT {other.at} HTTP/1.1\r\n\r\n",
-        ):
-            assert (await said(path, (first + second).encode())).count(b"hello") == 1
-        assert [one.split(" ")[1] for one in named.requests] == ["/1"] * 3
-        assert named.bodies == [b"body"] * 3
-    assert other.requests == []
-
-
-async def test_a_host_that_keeps_connections_does_not_make_a_program_wait(tmp_path: Path) -> None:
-    async with web() as named, proxied(tmp_path, named.at) as (path, _):
-        named.keeps = True
-        reader, writer = await asyncio.open_unix_connection(path)
-        writer.write(f"GET http://{named.at}/ HTTP/1.1\r\n\r\n".encode())
-        answer = await asyncio.wait_for(reader.readuntil(b"hello"), 20)
-        assert answer.lower().count(b"connection:") == 1
-        assert b"\r\nConnection: close\r\n\r\nhello" in answer
-        writer.close()
-
-
-async def test_the_host_header_is_that_of_the_address(tmp_path: Path) -> None:
-    async with web() as named, proxied(tmp_path, named.at) as (path, _):
-        await said(path, f"GET http://{named.at}/ HTTP/1.1\r\nHost: b.org\r\n\r\n".encode())
-        assert f"Host: {named.at}" in named.requests[0]
-        assert "b.org" not in named.requests[0]
-
-
-async def test_chunks_are_read_and_written_again(tmp_path: Path) -> None:
-    async with web() as named, proxied(tmp_path, named.at) as (path, _):
-        start = f"POST http://{named.at}/ HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
-        whole = b"3;x=y\r\nabc\r\n1\r\nd\r\n0\r\nTrailer: x\r\n\r\n"
-        assert (await said(path, start + whole)).endswith(b"hello")
-        assert named.bodies == [b"abcd"]
-        for bad in (b"-3\r\nabc\r\n", b"3\nabc\r\n", b"3\r\nabcX\r\n", b"0x3\r\nabc\r\n"):
-            assert await said(path, start + bad) == b""
-        assert named.bodies == [b"abcd"]
+async def test_a_second_tunnel_on_a_connection_reaches_nothing(tmp_path: Path) -> None:
+    async with web() as named, web() as other, proxied(tmp_path, named.at, other.at) as (path, _):
+        answer = await said(path, tunnel(named.at) + tunnel(other.at) + GET)
+        assert answer.count(b"Connection established") == 1
+    assert len(named.requests) == 2 and other.requests == []
 
 
 async def test_large_and_slow_heads_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proxy, "HEAD_SECONDS", 0.5)
+    monkeypatch.setattr(proxy, "SECONDS", 0.5)
     async with proxied(tmp_path, "a.org:443") as (path, _):
         flood = b"CONNECT a.org:443 HTTP/1.1\r\n" + b"X: 1\r\n" * 20_000
         answer = await said(path, flood)
@@ -344,7 +270,7 @@ async def test_connections_are_bounded_and_come_free_again(
 ) -> None:
     monkeypatch.setattr(proxy, "MOST", 2)
     async with web() as named, proxied(tmp_path, named.at) as (path, _):
-        ask = f"GET http://{named.at}/ HTTP/1.1\r\n\r\n".encode()
+        ask = tunnel(named.at) + GET
         held = [await asyncio.open_unix_connection(path) for _ in range(2)]
         assert (await said(path, ask)).startswith(b"HTTP/1.1 503")
         for _, writer in held:
@@ -354,20 +280,11 @@ async def test_connections_are_bounded_and_come_free_again(
         assert (await said(path, ask)).endswith(b"hello")
 
 
-async def test_a_connection_on_which_nothing_passes_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(proxy, "IDLE_SECONDS", 0.4)
-    async with web() as named, proxied(tmp_path, named.at) as (path, _):
-        answer = await said(path, f"CONNECT {named.at} HTTP/1.1\r\n\r\n".encode())
-        assert answer == b"HTTP/1.1 200 Connection established\r\n\r\n"
-
-
 async def test_a_host_that_does_not_answer_is_no_refusal(tmp_path: Path) -> None:
     gone = Web()
     async with web() as one:
         gone.port = one.port
     async with proxied(tmp_path, gone.at) as (path, book):
-        answer = await said(path, f"CONNECT {gone.at} HTTP/1.1\r\n\r\n".encode())
+        answer = await said(path, tunnel(gone.at))
         assert answer.startswith(b"HTTP/1.1 502") and b"does not answer" in answer
         assert book.since(0) == []

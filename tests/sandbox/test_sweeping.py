@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import time
 from pathlib import Path
 
 import pytest
@@ -34,15 +32,3 @@ def test_an_empty_layer_goes_and_a_full_one_stays(tmp_path: Path, folder: Path) 
     assert {path.name for path in root.iterdir()} == {running.name, full.name, last.name}
     assert (full.upper / "new").exists()
     assert full.lock()
-
-
-def test_a_start_that_did_not_end_leaves_nothing_for_long(tmp_path: Path, folder: Path) -> None:
-    root = tmp_path / "layers"
-    old, new = layer.new(root, folder), layer.new(root, folder)
-    other = root / "a folder of a person"
-    other.mkdir()
-    for path in (old.path, other):
-        os.utime(path, (0, time.time() - layer.UNFINISHED - 1))
-    layer.new(root, folder)
-    assert not old.path.exists()
-    assert new.path.exists() and other.exists()

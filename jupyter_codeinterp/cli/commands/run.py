@@ -26,7 +26,7 @@ from ...wire.events import Mode
 from ..local.bench import LocalBench
 from ..local.existing import find, open_in_page
 from ..local.place import NotebookPath, check, copy, make, place_of
-from ..local.problems import FAILED, USAGE, Problem
+from ..local.problems import USAGE, Problem
 from ..terminal.fronts import Front, JsonFront
 from ..terminal.people import cells_of, without_cells
 from ..terminal.stopping import Stopping
@@ -66,8 +66,6 @@ def run(options: argparse.Namespace, stopping: Stopping) -> int:
 
 async def _run(options: argparse.Namespace, stopping: Stopping) -> int:
     mode = mode_of(options)
-    if options.commit and not options.sandbox:
-        raise Problem("--commit needs --sandbox.", USAGE)
     async with opened(options, mode, stopping) as here:
         front = front_for(here, options, stopping)
         await here.talk.send(options.prompt, mode, options.model or "", alone=front.alone)
@@ -75,7 +73,7 @@ async def _run(options: argparse.Namespace, stopping: Stopping) -> int:
     if ended.code in LIMITS and not options.server:
         notebook = options.output or options.notebook
         print(visible_line(TO_GO_ON.format(notebook=notebook)), file=sys.stderr, flush=True)
-    return exit_code(ended) if here.whole else exit_code(ended) or FAILED
+    return exit_code(ended)
 
 
 async def _no_commands() -> list[OwnCommand]:
@@ -86,8 +84,7 @@ async def _no_commands() -> list[OwnCommand]:
 class OpenedNotebook:
     """A notebook to talk about. ``file``: its file, if it is on this machine; ``language``: the
     kernel's, "" while unknown; ``commands``: the person's own; ``highest``: the highest mode;
-    ``earlier``: the title of its latest conversation, if that does not go on; ``whole``: whether
-    all files that the person wanted were kept."""
+    ``earlier``: the title of its latest conversation, if that does not go on."""
 
     talk: TerminalConversation
     file: Path | None = None
@@ -95,7 +92,6 @@ class OpenedNotebook:
     commands: Callable[[], Awaitable[list[OwnCommand]]] = _no_commands
     highest: Mode = HIGHEST
     earlier: str | None = None
-    whole: bool = True
 
 
 @asynccontextmanager
@@ -124,21 +120,15 @@ async def opened(
         copy(source.file, place.file)
     elif existing is None:
         warn_of_page(source.file)
-    left = _written(config, source.file, options) if options.sandbox else None
-    here, ended = None, False
+    tell = _waiting_files(config, source.file) if options.sandbox else None
     try:
         async with LocalBench(config, settings, place.root, existing=existing) as bench:
             if output:
                 bench.work_beside(source.file)
-            here = await _opened_in(bench, place, kernel, options, stopping)
-            yield here
-        ended = True
+            yield await _opened_in(bench, place, kernel, options, stopping)
     finally:
-        # Files wait even after a failed run, but only a run that ended normally asks.
-        if left is not None:
-            whole = await left(ended)
-            if here is not None:
-                here.whole = whole
+        if tell is not None:
+            tell()
 
 
 async def _opened_in(
@@ -171,19 +161,13 @@ async def _opened_in(
     )
 
 
-def _written(
-    config: Config, notebook: Path, options: argparse.Namespace
-) -> Callable[[bool], Awaitable[bool]]:
-    """Call before a sandboxed run. Return a function that handles the files which the code wrote
-    into an overlay: it takes whether it may ask, and returns whether all wanted files were kept."""
+def _waiting_files(config: Config, notebook: Path) -> Callable[[], None]:
+    """Call before a sandboxed run. Return a function that says which files wait in an overlay."""
     from .sandboxes import overlays  # only on Linux
 
-    if options.commit:
-        config.SandboxProvisioner.overlay = True
     root = overlays.root(config)
     before, folder = overlays.names(root), Path(os.path.realpath(notebook.parent))
-    asks = options.commit and not options.json and sys.stdin.isatty() and sys.stdout.isatty()
-    return lambda ended: overlays.after_run(root, before, folder, asks=asks and ended)
+    return lambda: overlays.tell(root, before, folder)
 
 
 def warn_of_page(notebook: Path) -> None:

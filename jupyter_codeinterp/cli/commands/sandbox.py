@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 from jupyter_client.kernelspec import NoSuchKernel
 
-from ...app import config as config_files
 from ...sandbox import doctor
-from ...sandbox.install import NAME, OVERLAY_NAME, install
+from ...sandbox.install import install
 from ...sandbox.shared import open_folders, trees
 from ..local.problems import DONE, FAILED, USAGE, Problem
 
@@ -35,13 +34,12 @@ def sandbox(options: argparse.Namespace, stopping: Stopping) -> int:
         return _confirm(options.files)
     missing = doctor.problem()
     if options.what == "doctor":
-        print(missing or _abilities())
+        print(missing or "A sandboxed kernel can run here.")
         return FAILED if missing else DONE
     if missing:
         raise Problem(missing)
-    name = options.name or (OVERLAY_NAME if options.overlay else NAME)
     try:
-        folder, title = install(options.kernel, name, user=options.user, overlay=options.overlay)
+        folder, title = install(options.kernel, user=options.user, overlay=options.overlay)
     except NoSuchKernel as error:
         words = f"There is no kernel {error.name!r} here. See: jupyter kernelspec list"
         raise Problem(words, USAGE) from None
@@ -63,11 +61,3 @@ def _confirm(names: list[str]) -> int:
             raise Problem(f"{name}: {error.strerror or 'no file'}.", USAGE) from None
         print(f"Confirmed {name} as it is.")
     return DONE
-
-
-def _abilities() -> str:
-    from .sandboxes import overlays  # only on Linux
-
-    overlay = doctor.overlays(overlays.root(config_files.load()))
-    found = ("A sandboxed kernel can run here.", doctor.totals(), doctor.written(), overlay)
-    return "\n".join(found)

@@ -39,9 +39,9 @@ class KernelOverlay:
             log.info("The files were not listed in time as a turn began")
 
     async def end_turn(self, turn: str) -> Sequence[str]:
-        looking = self._ask(lambda: self._written.end_turn(turn, LOOK_TIME))
+        looking = self._ask(lambda: self._written.end_turn(turn))
         try:
-            return await asyncio.wait_for(looking, LOOK_TIME + 0.1)
+            return await asyncio.wait_for(looking, LOOK_TIME)
         except asyncio.TimeoutError:
             log.info("The files of a turn were not compared in time")
             return ()

@@ -12,6 +12,7 @@ from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
 from ...base.sentences import Sentence, as_it_is, together
 from ...sandbox import is_sandboxed
+from ...sandbox.network import book
 from ...wire.findings import Observation
 from ..wire import KernelMessage, Spec
 from ..wire.port import GONE
@@ -77,16 +78,19 @@ class LocalProcess:
         return as_it_is(provisioner.hit(error, since)) if self.is_sandboxed else Sentence()
 
     def refused(self, since: float) -> Sentence:
-        provisioner: Any = self._km.provisioner
-        return as_it_is(provisioner.refused(since)) if self.is_sandboxed else Sentence()
+        found, lost = self._connections(since)
+        return as_it_is(book.sentence([one for one in found if one.why], lost))
 
     def connections(self, since: float) -> tuple[Observation, ...]:
-        if not self.is_sandboxed:
-            return ()
-        refused, connected, lost = self._km.provisioner.connections(since)
-        named = (Observation("refused", refused), Observation("connected", connected))
+        found, lost = self._connections(since)
+        refused = book.hosts(one for one in found if one.why)
+        made = book.hosts(one for one in found if not one.why)
+        named = (Observation("refused", refused), Observation("connected", made))
         listed = tuple(one for one in named if one.names)
         return (*listed, Observation("lost")) if lost else listed
+
+    def _connections(self, since: float) -> tuple[list[book.ConnectionRecord], bool]:
+        return self._km.provisioner.connections(since) if self.is_sandboxed else ([], False)
 
     async def spec(self) -> Spec | None:
         spec = self._km.kernel_spec

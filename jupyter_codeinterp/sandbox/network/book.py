@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from ...base.sentences import Sentence, together
@@ -93,7 +94,7 @@ MORE = "The sandbox refused connections: {names}, and {more} more."
 OTHERS = Sentence("Others are not listed: there were too many.")
 
 
-def hosts(found: list[ConnectionRecord]) -> tuple[str, ...]:
+def hosts(found: Iterable[ConnectionRecord]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.target for one in found))
 
 

@@ -1,9 +1,9 @@
 """Runs in the sandbox before the kernel: ``python first.py SOCKET PACKAGES COMMAND…``.
 
 The sandbox has only a loopback network. A process listens there and passes each connection to the
-proxy's Unix socket, because programs reach proxies by host and port. Then the kernel takes this
-process's place. ``PACKAGES`` is the folder that pip installs into, or "". Standard library
-only, of any Python from 3.8 on.
+proxy's Unix socket, because programs reach proxies by host and port. The proxy knows tunnels alone,
+so a request of plain HTTP gets one here. Then the kernel takes this process's place. ``PACKAGES``
+is the folder that pip installs into, or "". Standard library only, of any Python from 3.8 on.
 """
 
 import os
@@ -61,6 +61,26 @@ def layer(path: str) -> None:
     os.environ["PATH"] = f"{os.environ['PATH']}:{python.parent}"
 
 
+def plain(head: bytes) -> "tuple[bytes, bytes]":
+    """The host and port of a request of plain HTTP to a proxy, and its head for the host."""
+    from urllib.parse import urlsplit
+
+    method, url, rest = head.split(b" ", 2)
+    parts = urlsplit(url)
+    at = parts.netloc.rpartition(b"@")[2]
+    has_port = b":" in at.rpartition(b"]")[2]
+    path = (parts.path or b"/") + (b"?" + parts.query if parts.query else b"")
+    place = at if has_port else at + b":80"
+    return place, closing(b" ".join((method, path, rest)))
+
+
+def closing(head: bytes) -> bytes:
+    """A head that announces the end of the connection: the next request may be for another host."""
+    dropped = (b"connection:", b"keep-alive:", b"proxy-")
+    lines = [one for one in head.split(b"\r\n")[:-2] if not one.lower().startswith(dropped)]
+    return b"\r\n".join([*lines, b"Connection: close", b"", b""])
+
+
 def relay(listener: socket.socket, path: str) -> None:
     import asyncio
 
@@ -68,13 +88,46 @@ def relay(listener: socket.socket, path: str) -> None:
         try:
             far_reader, far = await asyncio.open_unix_connection(path)
             try:
-                await asyncio.gather(copied(reader, far), copied(far_reader, writer))
+                await through(reader, writer, far_reader, far)
             finally:
                 far.close()
-        except OSError:
-            pass  # one side has closed its connection
+        except (OSError, EOFError, ValueError, asyncio.LimitOverrunError):
+            pass  # one side has closed its connection, or does not speak HTTP
         finally:
             writer.close()
+
+    async def through(
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        far_reader: asyncio.StreamReader,
+        far: asyncio.StreamWriter,
+    ) -> None:
+        asked = await reader.readuntil(b"\r\n\r\n")
+        back = copied
+        if asked.startswith(b"CONNECT "):
+            far.write(asked)
+        else:
+            place, inner = plain(asked)
+            far.write(b"CONNECT " + place + b" HTTP/1.1\r\n\r\n")
+            answer = await far_reader.readuntil(b"\r\n\r\n")
+            if answer.startswith(b"HTTP/1.1 200 "):
+                far.write(inner)
+                back = answered
+            else:
+                writer.write(answer)
+        sending = asyncio.ensure_future(copied(reader, far))
+        try:
+            await back(far_reader, writer)
+        finally:
+            sending.cancel()
+            await asyncio.gather(sending, return_exceptions=True)
+
+    async def answered(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = b""
+        while head.split(b" ")[1:2] in ([], [b"100"]):
+            head = await reader.readuntil(b"\r\n\r\n")
+            writer.write(closing(head))
+        await copied(reader, writer)
 
     async def copied(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while True:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import os
 import re
 import socket
@@ -12,12 +11,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
-from ..shared.place import data
-from . import credentials
-from .book import ConnectionLog, ConnectionRecord
+from .book import ConnectionLog
 from .rules import AllowedHosts, target
 
 # -------------------------------------------------------------------------------------------------
@@ -79,10 +76,7 @@ def _configured() -> Mapping[str, str]:
     ran = subprocess.run(
         command, cwd="/", stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT
     )
-    if ran.returncode:  # an environment without pip
-        names = ("index-url", "extra-index-url", "trusted-host", "cert")
-        given = {one: os.environ.get(f"PIP_{one.upper().replace('-', '_')}") for one in names}
-        return {name: value for name, value in given.items() if value}
+    # Nothing in an environment without pip.
     return parsed(ran.stdout.splitlines())
 
 
@@ -111,19 +105,13 @@ _START = (
     " from jupyter_codeinterp.sandbox.network import proxy; proxy.main()"
 )
 WAITING = 64
-TRUSTED = ("SSL_CERT_FILE", "SSL_CERT_DIR")
-"""Variables that name certificates other than the system's."""
 
 
 class Gate:
-    """``path``: the Unix socket, made at once. ``wanted``: the setting of credentials. ``files``:
-    content by path in the sandbox. Raises ValueError for a malformed list, OSError and
-    SubprocessError."""
+    """``path``: the Unix socket, made at once. ``files``: content by path in the sandbox. Raises
+    ValueError for a malformed list, OSError and SubprocessError."""
 
-    def __init__(
-        self, path: Path, allow: Sequence[str], wanted: Mapping[str, Any] | None = None
-    ) -> None:
-        self._credentials = credentials.headers(wanted or {})
+    def __init__(self, path: Path, allow: Sequence[str]) -> None:
         self._index = index() if PRESET in allow else None
         hosts = [one for one in allow if one != PRESET]
         self._allow = [str(one) for one in AllowedHosts(hosts).targets]
@@ -137,40 +125,31 @@ class Gate:
         self._listener: socket.socket | None = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(path))
         self._listener.listen(WAITING)
-        self._refused = ConnectionLog(os.memfd_create("refused", os.MFD_CLOEXEC))
-        self._made = ConnectionLog(os.memfd_create("made", os.MFD_CLOEXEC))
+        self.log = ConnectionLog(os.memfd_create("connections", os.MFD_CLOEXEC))
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self, sandbox: int) -> None:
         """Start the proxy, which ends with ``sandbox``, a pidfd. Raises OSError."""
         if self._listener is None:
             raise OSError("the proxy was closed")
-        added = [[*place, *header] for place, header in self._credentials.items()]
-        # Not as arguments, which every program on this machine can read.
-        policy = data(json.dumps({"allow": self._allow, "credentials": added}).encode())
-        books = (self._refused.number, self._made.number)
-        given = (self._listener.fileno(), sandbox, *books, policy)
+        given = (self._listener.fileno(), sandbox, self.log.number)
         command = [sys.executable, "-I", "-S", "-c", _START, str(_ROOT)]
-        trusted = {one: os.environ[one] for one in TRUSTED if one in os.environ}
-        try:
-            self._process = subprocess.Popen(
-                [*command, *map(str, given)],
-                # The proxy reads hostile data, so it gets nothing else of the server.
-                env=trusted if added else {},
-                cwd="/",
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=given,
-                start_new_session=True,
-            )
-        finally:
-            os.close(policy)
+        self._process = subprocess.Popen(
+            [*command, *map(str, given), *self._allow],
+            # The proxy reads hostile data, so it gets nothing else of the server.
+            env={},
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            pass_fds=given,
+            start_new_session=True,
+        )
         self._listener.close()
         self._listener = None
 
     def variables(self) -> dict[str, str]:
         """Environment variables for the kernel."""
-        made = variables([*self._allow, *map(str, self._credentials)])
+        made = variables(self._allow)
         if self._index is not None:
             made |= {**PIP, **self._index.variables}
             if CERTIFICATES in self.files:
@@ -188,18 +167,6 @@ class Gate:
         """The folder that pip installs into, in the sandbox; "" without an index."""
         return str(home / PACKAGES) if self._index is not None else ""
 
-    def refused(self, since: float) -> list[ConnectionRecord]:
-        """Refused connections since this time of ``time.monotonic``."""
-        return self._refused.since(since)
-
-    def made(self, since: float) -> list[ConnectionRecord]:
-        """Connections since this time on which data passed."""
-        return self._made.since(since)
-
-    def has_lost(self, since: float) -> tuple[bool, bool]:
-        """Whether entries were lost: refused ones, and made ones."""
-        return self._refused.has_lost(since), self._made.has_lost(since)
-
     def close(self) -> None:
         """End the proxy. May be called again."""
         if self._process is not None:
@@ -209,8 +176,7 @@ class Gate:
         if self._listener is not None:
             self._listener.close()
             self._listener = None
-        self._refused.close()
-        self._made.close()
+        self.log.close()
 
 
 def variables(allow: Sequence[str]) -> dict[str, str]:

@@ -10,7 +10,6 @@ import os
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import NamedTuple
 
 from ...base.sentences import Sentence
@@ -23,7 +22,7 @@ FULL = Sentence("The folder still holds other files.")
 
 
 class KeptFiles(NamedTuple):
-    """``done``: copied paths. ``left``: the others, each with the reason."""
+    """``done``: copied or discarded paths. ``left``: the others, each with the reason."""
 
     done: tuple[str, ...]
     left: tuple[tuple[str, Sentence], ...]
@@ -92,12 +91,15 @@ def not_written(error: OSError | ValueError) -> Sentence:
 
 
 def _copy(layer: Layer, upper: int, path: str, entry: Entry, folder: int, name: str) -> Sentence:
-    now = trees.status_in(folder, name)
-    mode = now.st_mode if now is not None else _mode(entry.mode)
+    before = trees.status_in(folder, name)
+    mode = 0o777 if entry.mode & stat.S_IXUSR else 0o666
     with trees.file(upper, path) as (source, found):
         if trees.identity(found) != entry.identity:
             raise trees.Changed
-        with trees.new_file(folder, mode) as (target, temporary):
+        # Linux takes the person's umask from the mode of a new file.
+        with trees.new_file(folder, mode if before is None else 0o600) as (target, temporary):
+            if before is not None:
+                os.fchmod(target, before.st_mode & 0o777)
             trees.copy(source, target, entry.size)
             if trees.identity(os.fstat(source)) != entry.identity:
                 raise trees.Changed
@@ -112,11 +114,3 @@ def _copy(layer: Layer, upper: int, path: str, entry: Entry, folder: int, name: 
             else:
                 os.replace(temporary, name, **both)  # noqa: PTH105 - in an open folder
     return Sentence()
-
-
-def _mode(mode: int) -> int:
-    """The mode of a new file, with the person's umask."""
-    # os.umask would change it for all threads.
-    with Path("/proc/self/status").open(encoding="ascii") as status:
-        mask = next(int(line.split()[1], 8) for line in status if line.startswith("Umask:"))
-    return (0o777 if mode & stat.S_IXUSR else 0o666) & ~mask

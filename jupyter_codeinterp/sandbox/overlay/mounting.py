@@ -18,7 +18,10 @@ def main() -> None:
     try:
         mount(*places)
     except OSError as error:
-        sys.exit(f"Linux cannot put an overlay over {places[0]}: {error.strerror}")
+        sys.exit(
+            f"Linux cannot put an overlay over {places[0]}: {error.strerror}. It needs Linux 5.11 "
+            f"or newer, and a local file system such as ext4, XFS or Btrfs for {places[1]}."
+        )
     os.execv(command[0], command)
 
 

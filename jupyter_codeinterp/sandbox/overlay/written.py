@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import logging
-import os
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ..shared import trees
 from .changes import FileChange, changes
-from .discarding import DiscardedFiles, discard
-from .following import Follower
-from .keeping import KeptFiles, keep
+from .discarding import remove
+from .keeping import ANOTHER, KeptFiles, keep
 from .layer import Layer, LayerError
 
 _REFRESHING = str(Path(__file__).with_name("refreshing.py"))
@@ -25,25 +22,22 @@ log = logging.getLogger(__name__)
 
 
 class Written:
-    """Its methods read files: call them in a thread. ``root`` opens the root folder of the running
-    sandbox; it raises OSError if none runs. ``process`` returns bubblewrap's pid, or None."""
+    """Its methods read files: call them in a thread. ``process`` returns bubblewrap's pid, or
+    None."""
 
-    def __init__(
-        self, layer: Layer, root: Callable[[], int], process: Callable[[], int | None]
-    ) -> None:
+    def __init__(self, layer: Layer, process: Callable[[], int | None]) -> None:
         self.layer = layer
-        self._root = root
         self._process = process
         self._turns: dict[str, dict[str, str]] = {}
         """The stamps of the waiting files when a running turn began, by path."""
         self._discarded: dict[str, str] = {}
-        """The stamps of discarded files in the layer, by path: they do not wait."""
-        self._follower = Follower(layer)
+        """The stamps of discarded files, by path. The kernel sees them until it ends."""
         self._alone = threading.Lock()
 
     def start(self) -> None:
-        """Prepare each start of the kernel. Raises LayerError."""
+        """Prepare each start of the kernel. Raises LayerError and OSError."""
         with self._alone:
+            self._remove_discarded()
             self.layer.begin()
 
     def changes(self) -> list[FileChange]:
@@ -56,16 +50,15 @@ class Written:
         with self._alone:
             return keep(self.layer, stamps)
 
-    def discard(self, stamps: Mapping[str, str]) -> DiscardedFiles:
-        """As ``discarding.discard``."""
-        root = self._root()
-        try:
-            with self._alone:
-                gone = discard(self.layer, stamps, root)
-                self._discarded.update(gone.stamps)
-                return gone
-        finally:
-            os.close(root)
+    def discard(self, stamps: Mapping[str, str]) -> KeptFiles:
+        """Discard the changes of these paths, each in the state of its stamp: they no longer wait,
+        and go when the kernel ends or restarts. Raises as ``changes``."""
+        with self._alone:
+            found = {one.path: one.stamp for one in self._changes()}
+            done = {path: stamp for path, stamp in stamps.items() if found.get(path) == stamp}
+            self._discarded |= done
+            left = tuple((path, ANOTHER) for path in stamps if path not in done)
+            return KeptFiles(tuple(done), left)
 
     def head(self, path: str, most: int) -> bytes:
         """The first bytes of a file. Raises OSError."""
@@ -76,22 +69,21 @@ class Written:
         """Note which files wait, and let the kernel see changes in the folder, if that takes at
         most ``seconds``. Raises as ``changes``."""
         until = time.monotonic() + seconds
-        with self._in_time(until) as alone:
-            if alone:
-                self._refresh(until)
-                found = {one.path: one.stamp for one in self._changes()}
-                if time.monotonic() <= until:
-                    self._turns[turn] = found
+        with self._alone:
+            if time.monotonic() > until:
+                return
+            self._refresh(until)
+            found = {one.path: one.stamp for one in self._changes()}
+            if time.monotonic() <= until:
+                self._turns[turn] = found
 
-    def end_turn(self, turn: str, seconds: float) -> list[str]:
-        """The waiting files that the turn changed; none if a look took more than ``seconds``, and
-        could show later changes. Raises as ``changes``."""
-        until = time.monotonic() + seconds
-        with self._in_time(until) as alone:
+    def end_turn(self, turn: str) -> list[str]:
+        """The waiting files that the turn changed. Raises as ``changes``."""
+        with self._alone:
             before = self._turns.pop(turn, None)
-            found = self._changes() if alone and before is not None else []
-            if before is None or time.monotonic() > until:
+            if before is None:
                 return []
+            found = self._changes()
             # A folder's own state changes with the files in it.
             same = {one.path for one in found if one.folder and one.path in before}
             return [
@@ -102,16 +94,6 @@ class Written:
 
     def _changes(self) -> list[FileChange]:
         return [one for one in changes(self.layer) if self._discarded.get(one.path) != one.stamp]
-
-    @contextmanager
-    def _in_time(self, until: float) -> Iterator[bool]:
-        """Take the lock; yield False if that takes too long."""
-        alone = self._alone.acquire(timeout=max(0.0, until - time.monotonic()))
-        try:
-            yield alone
-        finally:
-            if alone:
-                self._alone.release()
 
     def _refresh(self, until: float) -> None:
         """Let the running kernel see new and replaced files of the folder."""
@@ -125,14 +107,21 @@ class Written:
             subprocess.run(command, env={}, capture_output=True, timeout=left, check=True)
 
         try:
-            self._follower.look(refresh)
+            self.layer.begin(refresh)
         except (OSError, subprocess.SubprocessError, LayerError) as error:
             log.warning("A sandboxed kernel may not see new files of its folder: %s", error)
 
+    def _remove_discarded(self) -> None:
+        """Call it while no kernel uses the layer."""
+        try:
+            self._discarded = remove(self.layer, self._discarded) if self._discarded else {}
+        except (OSError, trees.TooMany) as error:
+            log.warning("Discarded files are still in %s: %s", self.layer.path, error)
+
     def leave(self) -> None:
-        """The kernel has ended: remove the layer if nothing waits in it."""
+        """The kernel has ended: remove discarded files, and the layer if nothing waits in it."""
         with self._alone:
-            self._follower.close()
+            self._remove_discarded()
             try:
                 if not self._changes():
                     self.layer.remove()

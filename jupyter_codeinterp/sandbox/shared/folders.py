@@ -65,9 +65,7 @@ def home() -> Path:
     return Path(os.path.realpath(Path.home()))
 
 
-def folders_of(
-    cwd: str, environment: Iterable[Path], readable: Iterable[str], entries: int = ENTRIES
-) -> Folders:
+def folders_of(cwd: str, environment: Iterable[Path], readable: Iterable[str]) -> Folders:
     """``environment``: the interpreter's folders; those that contain the home folder are left out.
     Raises FolderError."""
     notebook = Path(os.path.realpath(cwd))
@@ -83,7 +81,7 @@ def folders_of(
         path for path in secret if path.is_dir() and any(_contains(one, path) for one in seen)
     )
     seen_to_read = tuple(dict.fromkeys(path for path in (*mine, *more) if path != notebook))
-    found = protected(notebook, entries)
+    found = protected(notebook)
     return Folders(
         notebook,
         seen_to_read,
@@ -95,9 +93,9 @@ def folders_of(
     )
 
 
-def protected(notebook: Path, entries: int = ENTRIES) -> list[Path]:
+def protected(notebook: Path) -> list[Path]:
     """All protected files below this folder, without Jupyter's temporary copies. Follows no link.
-    Raises FolderError above ``entries``, because some could be missing."""
+    Raises FolderError above ``ENTRIES``, because some could be missing."""
     found: list[Path] = []
     waiting, seen = [notebook], 0
     while waiting:
@@ -119,11 +117,10 @@ def protected(notebook: Path, entries: int = ENTRIES) -> list[Path]:
         except PermissionError:
             # The kernel cannot read it either: it runs as the same user.
             continue
-        if seen > entries:
+        if seen > ENTRIES:
             raise FolderError(
-                f"{notebook} has more than {entries:,} files, so the sandbox cannot find all "
-                "folders that must stay read-only. Move the notebook to a smaller folder, or raise "
-                "SandboxProvisioner.entries."
+                f"{notebook} has more than {ENTRIES:,} files, so the sandbox cannot find all "
+                "folders that must stay read-only. Move the notebook to a smaller folder."
             )
     return found
 

@@ -31,29 +31,12 @@ class Group:
 
     def __init__(self, folders: dict[str, Path]) -> None:
         self._folders = folders
-        self._seen = 0
-
-    def killed(self) -> bool:
-        """Whether Linux has ended a process for its memory since the last call."""
-        count = self._kills()
-        since, self._seen = count > self._seen, count
-        return since
 
     def remove(self) -> None:
         """Remove the group after its processes ended. systemd removes its own."""
         for folder in set(self._folders.values()):
             with suppress(OSError):  # a process still ends; the next start removes the folder
                 folder.rmdir()
-
-    def _kills(self) -> int:
-        folder = self._folders.get("memory")
-        if folder is None:
-            return 0
-        for name in ("memory.events", "memory.oom_control"):
-            with suppress(OSError):
-                found = re.search(r"^oom_kill (\d+)", (folder / name).read_text("ascii"), re.M)
-                return int(found[1]) if found else 0
-        return 0
 
 
 class _Mount(NamedTuple):
@@ -85,16 +68,6 @@ def join(pid: int, memory: int, processes: int) -> Group | None:
         if group is not None:
             return group
     return None
-
-
-def work() -> bool:
-    """Whether ``join`` can limit all processes of a sandbox here. Tries it."""
-    with subprocess.Popen(["/bin/sh", "-c", "read _"], stdin=subprocess.PIPE) as process:
-        group = join(process.pid, 1 << 40, 1 << 15)
-        process.kill()
-    if group is not None:
-        group.remove()
-    return group is not None
 
 
 def _mounts() -> Iterator[_Mount]:

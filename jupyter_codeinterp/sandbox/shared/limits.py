@@ -11,15 +11,14 @@ from ...base.sentences import Sentence, together
 
 
 class KernelLimits(NamedTuple):
-    """``memory``, ``file_size``, ``disk`` in bytes, ``cpu`` in seconds; 0: no limit. They hold for
-    each process; ``disk`` for all together (``walls/disk.py``), as do ``memory`` and ``processes``
-    with a control group (``groups.py``)."""
+    """``memory``, ``file_size`` and ``disk`` in bytes; 0: no limit. They hold for each process;
+    ``disk`` for all together (``walls/disk.py``), as do ``memory`` and ``processes`` with a control
+    group (``groups.py``)."""
 
     memory: int
     processes: int
     open_files: int
     file_size: int
-    cpu: int
     disk: int = 0
 
 
@@ -31,7 +30,6 @@ def apply(pid: int, limits: KernelLimits) -> None:
         (resource.RLIMIT_NPROC, limits.processes),
         (resource.RLIMIT_NOFILE, limits.open_files),
         (resource.RLIMIT_FSIZE, limits.file_size),
-        (resource.RLIMIT_CPU, limits.cpu),
     ):
         if most:
             _, hard = resource.prlimit(pid, kind)
@@ -40,40 +38,16 @@ def apply(pid: int, limits: KernelLimits) -> None:
     resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
 
 
-CPU = "The sandbox stopped it at its limit of {seconds} CPU seconds."
-CPU_PROBABLY = "The sandbox probably stopped it at its limit of {seconds} CPU seconds."
-
-
-def why_ended(code: int, limits: KernelLimits, out_of_memory: bool = False) -> Sentence:
-    """A sentence for the person and the model about a process that ended by itself; "" if no limit
-    explains it. ``code``: bubblewrap's exit code, 128 plus the number for a signal.
-    ``out_of_memory``: as its control group reports."""
-    number = -code if code < 0 else code - 128
-    if out_of_memory and number == signal.SIGKILL:
-        return Sentence("The sandbox stopped it at {size} of memory.", size=size(limits.memory))
-    if limits.cpu and number in (signal.SIGXCPU, signal.SIGKILL):
-        return Sentence(CPU if number == signal.SIGXCPU else CPU_PROBABLY, seconds=limits.cpu)
-    if number == signal.SIGKILL:
+def why_ended(code: int) -> Sentence:
+    """A sentence for the person and the model about a process that ended by itself; "" if nothing
+    explains it. ``code``: bubblewrap's exit code, 128 plus the number for a signal."""
+    if -code == signal.SIGKILL or code - 128 == signal.SIGKILL:
         return Sentence("The system killed it, most often because memory ran out.")
-    if number == signal.SIGSYS:
-        return Sentence("The sandbox stopped it at a system call of another architecture.")
     return Sentence()
 
 
 KEPT = Sentence("The kernel and its variables are still there.")
-_PATTERNS = (
-    # pattern in an error, name of the limit
-    (r"MemoryError|Cannot allocate memory|bad_alloc", "memory"),
-    (r"Errno 27\b", "file_size"),
-    (r"Errno 24\b", "open_files"),
-    (r"Errno 11\b|can't start new thread", "processes"),
-)
-ALLOWS = {
-    "memory": "The sandbox allows {size} of memory.",
-    "file_size": "The sandbox allows {size} for a file.",
-    "open_files": "The sandbox allows {count} open files.",
-    "processes": "The sandbox allows {count} processes and threads.",
-}
+_OUT_OF_MEMORY = re.compile(r"MemoryError|Cannot allocate memory|bad_alloc")
 _NO_NETWORK = re.compile(
     r"Errno -[235]\b|Errno 101\b|name resolution|Name or service not known|Network is unreachable"
     r"|[Cc]ould not resolve|Failed to resolve"
@@ -85,32 +59,29 @@ _READ = 1_000
 """Characters of an error that are searched."""
 
 
-def what_was_hit(error: str, limits: KernelLimits, process_ended: bool = False) -> Sentence:
-    """A sentence about a run that failed in a live kernel; "" if no limit explains it. ``error``:
-    the exception's name and text, untrusted. ``process_ended``: the control group reports that a
-    process was ended for its memory."""
-    if process_ended:
-        words = "The sandbox stopped a process at {size} of memory."
-        return together(Sentence(words, size=size(limits.memory)), KEPT)
-    for pattern, name in _PATTERNS:
-        most: int = getattr(limits, name)
-        if most and re.search(pattern, error[:_READ]):
-            return together(Sentence(ALLOWS[name], size=size(most), count=f"{most:,}"), KEPT)
-    return Sentence()
+def is_out_of_memory(error: str) -> bool:
+    """Whether a kernel's error is one of memory."""
+    return _OUT_OF_MEMORY.search(error[:_READ]) is not None
+
+
+def memory_limit(limits: KernelLimits) -> Sentence:
+    """A sentence about a run that failed for want of memory."""
+    words = "The sandbox allows {size} of memory."
+    return together(Sentence(words, size=size(limits.memory)), KEPT)
 
 
 HIDES = Sentence("The sandbox stopped it: a program in it hides from Linux how much it writes.")
 
 
-def _written(limits: KernelLimits) -> Sentence:
-    return Sentence("The sandbox stopped it at {size} written.", size=size(limits.disk))
+def _stopped(limits: KernelLimits, *, hides: bool) -> Sentence:
+    """``hides``: it hid how much it writes."""
+    words = "The sandbox stopped it at {size} written."
+    return HIDES if hides else Sentence(words, size=size(limits.disk))
 
 
 def went_on_writing(limits: KernelLimits, *, hides: bool) -> Sentence:
-    """A sentence about a kernel that the limit ``disk`` ended. ``hides``: it hid how much it
-    writes."""
-    stopped = HIDES if hides else _written(limits)
-    return together(stopped, Sentence("It ignored interrupts."))
+    """A sentence about a kernel that the limit ``disk`` ended."""
+    return together(_stopped(limits, hides=hides), Sentence("It ignored interrupts."))
 
 
 RESTART = "To write more, restart the kernel."
@@ -118,10 +89,9 @@ DELETE_FIRST = "To write more, delete large files in it, then restart the kernel
 
 
 def wrote_too_much(limits: KernelLimits, *, overlay: bool, hides: bool) -> Sentence:
-    """A sentence about an interrupted run. ``hides`` as for ``went_on_writing``."""
-    if hides:
-        return together(HIDES, KEPT, Sentence("The sandbox ends it if that program goes on."))
-    return together(_written(limits), KEPT, Sentence(DELETE_FIRST if overlay else RESTART))
+    """A sentence about an interrupted run."""
+    then = Sentence(DELETE_FIRST if overlay else RESTART)
+    return together(_stopped(limits, hides=hides), KEPT, then)
 
 
 def is_without_network(error: str) -> bool:

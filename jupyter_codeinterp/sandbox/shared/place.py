@@ -84,11 +84,6 @@ def sweep() -> None:
             shutil.rmtree(path, ignore_errors=True)
 
 
-def places() -> list[Path]:
-    """The folders of this user's running programs."""
-    return [path for path, runs in _mine() if runs]
-
-
 def _mine() -> Iterator[tuple[Path, bool]]:
     """This user's folders, each with whether its program runs."""
     for path in Path(_root()).glob(f"{NAME}*-*-*"):

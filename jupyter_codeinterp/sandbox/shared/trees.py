@@ -104,12 +104,6 @@ def status(root: int, path: str) -> os.stat_result | None:
         raise
 
 
-def target(root: int, path: str) -> str:
-    """The target of a link. Raises OSError and ValueError."""
-    with parent(root, path) as (folder, name):
-        return os.readlink(name, dir_fd=folder)
-
-
 def status_in(folder: int, name: str) -> os.stat_result | None:
     try:
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -228,9 +222,8 @@ def new_file(folder: int, mode: int) -> Iterator[tuple[int, str]]:
     """Make an empty file with a temporary name, and remove it at the end if it still has that
     name. Raises OSError."""
     name = f"{TEMPORARY}{os.urandom(8).hex()}"
-    number = os.open(name, _NEW, 0o600, dir_fd=folder)
+    number = os.open(name, _NEW, mode, dir_fd=folder)
     try:
-        os.fchmod(number, mode & 0o777)
         yield number, name
     finally:
         os.close(number)
@@ -260,13 +253,7 @@ def copy(source: int, target: int, size: int) -> None:
 
 def same(one: int, other: int) -> bool:
     """Whether the rest of both files is equal."""
-    while True:
-        first, second = os.read(one, _PART), os.read(other, _PART)
-        while len(first) < len(second) and (more := os.read(one, len(second) - len(first))):
-            first += more
-        while len(second) < len(first) and (more := os.read(other, len(first) - len(second))):
-            second += more
-        if first != second:
+    while first := head(one, _PART):
+        if first != head(other, _PART):
             return False
-        if not first:
-            return True
+    return not head(other, 1)

@@ -48,9 +48,9 @@ class KernelStart(NamedTuple):
         return json.dumps({**self.connection, "ip": f"{INSIDE}/s", "key": text}).encode()
 
 
-def start(kernel: KernelStart, bwrap: str, way: Gate | None) -> SandboxProcess:
-    """``bwrap``: the program. ``way``: the gate to the allowed hosts. Raises LaunchError."""
-    program = shutil.which(bwrap)
+def start(kernel: KernelStart, way: Gate | None) -> SandboxProcess:
+    """``way``: the gate to the allowed hosts. Raises LaunchError."""
+    program = shutil.which("bwrap")
     if program is None:
         raise LaunchError("bubblewrap is not installed. See: jupyter codeinterp sandbox doctor")
     home, layer = folders.home(), kernel.layer

@@ -59,8 +59,6 @@ ENTRY = 4096
 """Minimum bytes that a file or folder of a layer counts as."""
 SHARE = 50
 """Looks at the layer take at most one part in 50 of the time."""
-IDLE = 10.0
-"""Seconds between looks at the layer of a kernel that does nothing."""
 
 log = logging.getLogger(__name__)
 
@@ -83,7 +81,6 @@ class BytesWritten:
         """Bytes in the layer."""
         self.hides = False
         """Whether a process hid its count at the last look."""
-        self._seen: dict[int, str] = {}
         self._next = 0.0
 
     def look(self) -> bool:
@@ -101,13 +98,12 @@ class BytesWritten:
         self.hides = hides and self._first in seen
         self.bytes = max(self.bytes, sum(map(_written, seen.values())))
         if self._layer is not None:
-            self._measure(self._layer, is_idle=seen == self._seen)
-        self._seen = seen
+            self._measure(self._layer)
         return start_of(self._first) == self._start
 
-    def _measure(self, layer: Path, *, is_idle: bool) -> None:
+    def _measure(self, layer: Path) -> None:
         began = time.monotonic()
-        if began < self._next + (IDLE if is_idle else 0):
+        if began < self._next:
             return
         with suppress(OSError), trees.opened(str(layer)) as folder:
             self.waits = _size(folder)

@@ -19,8 +19,6 @@ from ..shared import groups, limits
 LAUNCHER = ThreadPoolExecutor(1, thread_name_prefix="sandbox")
 """One thread that lives as long as the program: a sandbox ends when the thread that started it
 ends."""
-KEPT = 4_000
-"""The last bytes of the process's output that are kept."""
 
 
 class LaunchError(RuntimeError):
@@ -43,12 +41,10 @@ class SandboxProcess:
         self.init = init
         self.group = group
         self.gate = gate
-        self._output = b""
         self._handle = os.pidfd_open(init)
         if gate is not None:
             gate.start(self._handle)
-        self._listening = threading.Thread(target=self._listen, daemon=True)
-        self._listening.start()
+        threading.Thread(target=self._drop_output, daemon=True).start()
 
     def send(self, number: int) -> None:
         """Send a signal to the kernel, the first child of its parent."""
@@ -56,17 +52,6 @@ class SandboxProcess:
             # A kernel that has just ended has no children entry, or none that can be signalled.
             children = Path(f"/proc/{self.init}/task/{self.init}/children")
             os.kill(int(children.read_text("ascii").split()[0]), number)
-
-    def root(self) -> int:
-        """Open the root folder that the sandbox's processes see. Raises OSError."""
-        number = os.open(f"/proc/{self.init}/root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            # Raises OSError if the pid is another process's by now.
-            signal.pidfd_send_signal(self._handle, 0)
-        except OSError:
-            os.close(number)
-            raise
-        return number
 
     def kill(self) -> None:
         """End every process of the sandbox."""
@@ -77,14 +62,11 @@ class SandboxProcess:
         if self.gate is not None:
             self.gate.close()
 
-    def end(self) -> str:
-        """End and close the sandbox. Returns the last line of its output, untrusted."""
+    def end(self) -> None:
+        """End and close the sandbox."""
         self.kill()
         self.popen.wait()
-        self._listening.join(1)
         self.close()
-        lines = self._output.decode(errors="replace").strip().splitlines()
-        return lines[-1].strip() if lines else ""
 
     def close(self) -> None:
         if self._handle >= 0:
@@ -95,12 +77,12 @@ class SandboxProcess:
             if self.group is not None:
                 self.group.remove()
 
-    def _listen(self) -> None:
+    def _drop_output(self) -> None:
         # A pipe, not the server's own output: code in the sandbox could open a log file anew
         # through /proc and read it.
         stream = self.popen.stdout
-        while stream is not None and (text := os.read(stream.fileno(), 65_536)):
-            self._output = (self._output + text)[-KEPT:]
+        while stream is not None and os.read(stream.fileno(), 65_536):
+            pass
         if stream is not None:
             stream.close()
 

@@ -40,14 +40,19 @@ async def changes(options: argparse.Namespace) -> int:
             raise Problem(f"{words} See: jupyter codeinterp sandbox changes", USAGE)
     if (options.commit or options.discard) and not options.yes and not sys.stdin.isatty():
         raise Problem("No terminal to ask in. Add --yes (do it without asking).", USAGE)
+    work = _commit if options.commit else _discard
     whole = True
     for one in found:
-        if options.commit:
-            whole = await _commit_alone(one, asks=not options.yes) and whole
-        elif options.discard:
-            whole = await _discard(one, asks=not options.yes) and whole
-        else:
+        if not (options.commit or options.discard):
             show(one, list_of(one))
+        elif one.lock():
+            whole = await work(one, asks=not options.yes) and whole
+            one.unlock()
+        else:
+            # Only its server knows which files a person has kept.
+            words = f"The kernel of {one.name} still runs. Use the notebook's conversation, or "
+            print(f"{words}shut the kernel down first.", file=sys.stderr)
+            whole = False
     if not found:
         print("No files wait.")
     elif not (options.commit or options.discard):
@@ -80,28 +85,15 @@ def show(layer: Layer, found: list[FileChange]) -> None:
         print("  No files wait.")
 
 
-async def _commit_alone(layer: Layer, *, asks: bool) -> bool:
-    if not layer.lock():
-        # Only its server knows which files a person has kept.
-        words = f"The kernel of {layer.name} still runs. Keep its files in the notebook's "
-        print(f"{words}conversation, or shut the kernel down first.", file=sys.stderr)
-        return False
-    try:
-        return await commit(layer, asks=asks)
-    finally:
-        layer.unlock()
-
-
-async def commit(layer: Layer, *, asks: bool) -> bool:
-    """List the files of a layer that we have locked, ask, and copy them. False if one that the
-    person wanted could not be copied."""
+async def _commit(layer: Layer, *, asks: bool) -> bool:
+    """List the files of a locked layer, ask, and copy them. False if one that the person wanted
+    could not be copied."""
     found = list_of(layer)
     show(layer, found)
     able = [one for one in found if not one.why]
     if not able:
         return True
     if asks and not await agrees(f"Copy {_count(len(able))} into the folder? [y]es, [n]o: "):
-        print(f"They wait. To copy them later: jupyter codeinterp sandbox changes {_later(layer)}")
         return True
     kept = keep(layer, {one.path: one.stamp for one in able})
     for path, why in kept.left:
@@ -112,40 +104,7 @@ async def commit(layer: Layer, *, asks: bool) -> bool:
     return not kept.left
 
 
-def names(root: Path) -> frozenset[str]:
-    """The names of all layers."""
-    return frozenset(one.name for one in layers(root))
-
-
-async def after_run(root: Path, before: frozenset[str], folder: Path, *, asks: bool) -> bool:
-    """List the files that a run's kernels left for this folder, and ask if ``asks``. ``before``:
-    names of the earlier layers. Return whether all wanted files were copied."""
-    whole = True
-    for layer in layers(root):
-        if layer.name in before or layer.folder != folder or not layer.lock():
-            continue
-        try:
-            if asks:
-                whole = await commit(layer, asks=True) and whole
-            else:
-                words = (
-                    f"{_count(len(list_of(layer)))} wait outside of the folder. To see and copy "
-                )
-                command = f"them: jupyter codeinterp sandbox changes {_later(layer)}"
-                print(words + command, file=sys.stderr, flush=True)
-        except Problem as problem:
-            # Go on, so that the run's own result is not hidden.
-            print(visible_line(problem.words), file=sys.stderr, flush=True)
-            whole = False
-        finally:
-            layer.unlock()
-    return whole
-
-
 async def _discard(layer: Layer, *, asks: bool) -> bool:
-    if not layer.lock():
-        print(f"The kernel of {layer.name} still runs. Shut it down first.", file=sys.stderr)
-        return False
     try:
         found = list_of(layer)
         show(layer, found)
@@ -160,8 +119,19 @@ async def _discard(layer: Layer, *, asks: bool) -> bool:
     return True
 
 
-def _later(layer: Layer) -> str:
-    return f"{layer.name} --commit"
+def names(root: Path) -> frozenset[str]:
+    """The names of all layers."""
+    return frozenset(one.name for one in layers(root))
+
+
+def tell(root: Path, before: frozenset[str], folder: Path) -> None:
+    """Say where the files are that a run's kernels left for this folder. ``before``: names of the
+    earlier layers."""
+    for layer in layers(root):
+        if layer.name not in before and layer.folder == folder:
+            words = "Files wait outside of the folder. To see and copy them: jupyter codeinterp "
+            command = f"sandbox changes {layer.name} --commit"
+            print(f"{words}{command}", file=sys.stderr, flush=True)
 
 
 def _count(number: int) -> str:

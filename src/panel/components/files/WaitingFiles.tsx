@@ -123,7 +123,7 @@ function File(props: {
       (await confirm(
         trans.__('Discard “%1”?', path),
         trans.__(
-          'Your folder does not change. The code sees the folder’s version again.'
+          'Your folder does not change. The code sees its own version until the kernel restarts.'
         ),
         trans.__('Discard')
       ));
