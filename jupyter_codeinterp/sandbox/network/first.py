@@ -10,6 +10,10 @@ import os
 import socket
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import asyncio  # the kernel's own process needs none
+
 NAMES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 MOST = 256
 
@@ -81,6 +85,25 @@ def closing(head: bytes) -> bytes:
     return b"\r\n".join([*lines, b"Connection: close", b"", b""])
 
 
+async def answered(reader: "asyncio.StreamReader", writer: "asyncio.StreamWriter") -> None:
+    """Copy an answer of HTTP."""
+    head = b""
+    while head.split(b" ")[1:2] in ([], [b"100"]):
+        head = await reader.readuntil(b"\r\n\r\n")
+        writer.write(closing(head))
+    await copied(reader, writer)
+
+
+async def copied(reader: "asyncio.StreamReader", writer: "asyncio.StreamWriter") -> None:
+    while True:
+        data = await reader.read(65536)
+        if not data:
+            break
+        writer.write(data)
+        await writer.drain()
+    writer.write_eof()
+
+
 def relay(listener: socket.socket, path: str) -> None:
     import asyncio
 
@@ -121,22 +144,6 @@ def relay(listener: socket.socket, path: str) -> None:
         finally:
             sending.cancel()
             await asyncio.gather(sending, return_exceptions=True)
-
-    async def answered(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = b""
-        while head.split(b" ")[1:2] in ([], [b"100"]):
-            head = await reader.readuntil(b"\r\n\r\n")
-            writer.write(closing(head))
-        await copied(reader, writer)
-
-    async def copied(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while True:
-            data = await reader.read(65536)
-            if not data:
-                break
-            writer.write(data)
-            await writer.drain()
-        writer.write_eof()
 
     async def serve() -> None:
         await asyncio.start_server(passed, sock=listener)
