@@ -245,7 +245,7 @@ def test_links_name_cells_by_their_numbers(tmp_path: Path, cell: str, shown: str
     cells = [{"id": name, "execution_count": count} for name, count in counts.items()]
     file.write_text(json.dumps({"cells": cells}))
     assert without_cells(f"[it](#cell:{cell})", cells_of(file)) == shown
-    several = "[1](#cell:one), [2](#cell:two), [3](#cell:one)\n[4](#cell:one)"
+    several = '[1](#cell:one), [2](#cell:two), [3](#cell:one)\n[4](#cell:one "Kiel (a), b")'
     shown = "1, 2, 3 (cell 1 [7], cell 2 [1])\n4 (cell 1 [7])"
     assert without_cells(several, cells_of(file)) == shown
     assert cells_of(None) == {} and cells_of(tmp_path) == {}

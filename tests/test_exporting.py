@@ -191,6 +191,7 @@ def test_code_stays_within_its_fence(ticks: str) -> None:
         ("| a | b |\n|---|---|\n| 1 | 2 |", "```\n| a | b |\n|---|---|\n| 1 | 2 |\n```"),
         ("```mermaid\nA-->B\n   ```\nx", "```text\nA-->B\n```\nx"),
         ("[two](#cell:a-1) [three](https://x.y)", "two `[three](https://x.y)`"),
+        ('[two](#cell:a-1 "Kiel (a), b") four', "two four"),
         ("---\na: b\n===", "&#45;--\na: b\n&#61;=="),
         ("&lt;img&gt; \\(x\\)", "&amp;lt;img&amp;gt; `\\`(x`\\`)"),
     ],

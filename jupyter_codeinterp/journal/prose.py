@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ..view.plain_text import CELL_LINK
+
 LONGEST = 200_000
 """Characters of one text that are shown."""
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-_CELL_LINK = re.compile(r"\[([^\[\]\n]*)\]\(#cell:[\w-]+\)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([^\s`~]*)")
 _MARKER = re.compile(r"( {0,6})([-*+]|\d{1,9}[.)]) +(?=\S)")
 _HEADING = re.compile(r"#{1,6}(?:[ \t]+|$)")
@@ -125,7 +126,7 @@ def _line(line: str) -> str:
 
 def _inline(line: str) -> str:
     parts: list[str] = []
-    for is_code, text in _joined(_pieces(_CELL_LINK.sub(r"\1", line))):
+    for is_code, text in _joined(_pieces(CELL_LINK.sub(r"\1", line))):
         parts.append(code(text) if is_code else text.translate(_ENTITIES))
     return "".join(parts)
 

@@ -21,6 +21,9 @@ _TOKEN = re.compile(
     rf"\x1b\[(?P<count>\d*)(?P<move>[AK])|{_ESCAPE.pattern}|[\r\b\n]|[^\r\b\n\x1b]+"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+CELL_LINK = re.compile(r'\[([^\[\]\n]*)\]\(#cell:([\w-]*)(?:[ \t]+"[^"\n]{0,300}")?\)')
+"""A link of an answer to a cell: its text, the cell's id, and a title, as
+``[7,412](#cell:ID "Kiel, revenue")``."""
 _DATA_URI = re.compile(r"(data:[\w.+/-]+;base64,)[A-Za-z0-9+/=]{32,}")
 
 

@@ -19,5 +19,8 @@ export function isPlain(text: string): boolean {
 /** Convert links to cells to those that JupyterLab follows in a cell of this notebook. */
 export function withLinks(text: string, notebook: string): string {
   const file = encodeURIComponent(PathExt.basename(notebook));
-  return text.replace(/\]\(#cell:([\w-]+)\)/g, `](${file}#cell-id=$1)`);
+  return text.replace(
+    /\]\(#cell:([\w-]+)(?=[ \t]*[")])/g,
+    `](${file}#cell-id=$1`
+  );
 }

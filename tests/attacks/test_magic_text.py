@@ -52,6 +52,7 @@ def test_what_cannot_be_seen_is_written_out() -> None:
     assert visible("👩\u200d🔬") == "👩\u200d🔬"
     assert visible("a\u200db", code=True) == "a\\u200db"
     assert bundle("see [the cell](#cell:abc)")["text/plain"] == "see the cell"
+    assert bundle('[7](#cell:abc "Kiel (a), b")')["text/plain"] == "7"
 
 
 async def test_a_long_answer_fills_the_notebooks_connection(site: Site, api: FakeAnthropic) -> None:

@@ -17,6 +17,7 @@ from ...base.visible import visible, visible_line
 from ...journal.transcript import for_people
 from ...notebook.live.hand_over import IN_FILE
 from ...run.approval.decisions import Alone
+from ...view.plain_text import CELL_LINK
 from ...wire import events as e
 from ...wire.events import Draft
 from ...wire.findings import sentence
@@ -41,7 +42,6 @@ from .stopping import Stopping
 
 Cells = Mapping[str, tuple[int, Union[int, None]]]
 """Places (0 if unknown) and execution counts of cells, by id."""
-_TO_CELLS = re.compile(r"\[([^\[\]\n]*)\]\(#cell:([\w-]*)\)")
 
 
 def cells_of(notebook: Path | None) -> Cells:
@@ -71,12 +71,12 @@ def without_cells(text: str, cells: Cells, *, are_all: bool = True) -> str:
     lines = []
     for line in text.split("\n"):
         names = []
-        for words, cell_id in _TO_CELLS.findall(line):
+        for words, cell_id in CELL_LINK.findall(line):
             place, _ = cells.get(cell_id, (0, None))
             if not (place and re.search(rf"\bcell {place}\b", words, re.IGNORECASE)):
                 names.append(name(cell_id))
         shown = ", ".join(dict.fromkeys(filter(None, names)))
-        plain = _TO_CELLS.sub(r"\1", line)
+        plain = CELL_LINK.sub(r"\1", line)
         lines.append(f"{plain} ({shown})" if shown and "|" not in line else plain)
     return "\n".join(lines)
 

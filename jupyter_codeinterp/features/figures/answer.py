@@ -20,7 +20,7 @@ _CODE = re.compile(r"(`{1,3})([^`\n]{1,200})\1(?!`)")
 _VALUE = re.compile(r"[^=()\[\]{}_/\\<>'\"]*")
 """Code that may be a value: no call, index, path or assignment."""
 _HIDDEN = re.compile(
-    r"\]\([^()\s]{0,500}(?:\([^()\s]{0,100}\)[^()\s]{0,500})?\)"  # a link's target
+    r"\]\([^()\s]{0,500}(?:\([^()\s]{0,100}\)[^()\s]{0,500})?(?:[ \t]+\"[^\"\n]{0,300}\")?\)"
     r"|^ {0,3}\[[^\]\n]{1,100}\]:[ \t]*\S{1,500}"
     r"|<[A-Za-z/!?][^<>\n]{0,500}>"
     r"|\b[a-z]{2,10}://[^\s<>)]{1,500}"
@@ -28,7 +28,9 @@ _HIDDEN = re.compile(
     re.IGNORECASE,
 )
 
-_LINK = re.compile(r"\[([^\[\]\n]{1,500})\]\(#(?:cell:)?([\w-]{1,100})\)")
+_LINK = re.compile(
+    r"\[([^\[\]\n]{1,500})\]\(#(?:cell:)?([\w-]{1,100})(?:[ \t]+\"([^\"\n]{0,300})\")?\)"
+)
 _UNIT = re.compile(r"[(\[](?:[^()]{0,9}\W)?([kM]|[mb]n|[mb]illion|thousand)s?\b[^()]{0,12}[)\]]")
 """A scale in the head of a column."""
 MOST_ROWS = 60
@@ -36,11 +38,12 @@ MOST_ROWS = 60
 
 
 class Link(msgspec.Struct, frozen=True):
-    """Where the words of a link to a cell are."""
+    """Where the words of a link to a cell are, and its title: the row and column, say."""
 
     start: int
     end: int
     cell_id: str
+    title: str
 
 
 class LinkedProse:
@@ -59,7 +62,7 @@ class LinkedProse:
                 length += stop - start
             if found is not None:
                 end = found.end()
-                self.links.append(Link(*found.span(1), found[2]))
+                self.links.append(Link(*found.span(1), found[2], found[3] or ""))
         self.text = prose("".join(kept))
 
     def scale(self, place: int) -> float:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 
 from ...view.outputs import size
 from ...wire.events import Figure, Origin
 from .answer import LinkedProse
+from .labels import Labels
 from .numbers import Number, has_decimal_commas, numbers, scan
 from .outputs import MOST_TEXT, OutputCell, Outputs, Shown, excerpt, title_of
 
@@ -51,9 +53,11 @@ def look_up(
     outputs, ran = Outputs(cells), {cell.cell_id for cell in cells if cell.ran}
     words = " ; ".join(set(_SAID.findall(said[-MOST_SAID:])))
     known = sorted({abs(one.value) for one in scan(words)})
+    spans = [read.span(number.start, number.end) for number in stated]
+    several = Counter(link for *_, link in spans)
+    labels: dict[str, Labels] = {}
     figures: list[Figure] = []
-    for number in stated:
-        start, end, link = read.span(number.start, number.end)
+    for number, (start, end, link) in zip(stated, spans, strict=True):
         # The head of the answer's table, or the output's, may say millions.
         scales = {1.0, read.scale(number.start), _unscaled(number)}
         near = _near(number, scales, outputs)
@@ -61,8 +65,12 @@ def look_up(
         places = [shown for shown in near if shown.cell_id == cell_id]
         if cell_id and not places and number.digits > 2:
             # In another unit: MW for kW.
-            others = _near(number, (1e-6, 1e-3, 1e3, 1e6), outputs)
-            places = [shown for shown in others if shown.cell_id == cell_id]
+            near += _near(number, (1e-6, 1e-3, 1e3, 1e6), outputs)
+            places = [shown for shown in near if shown.cell_id == cell_id]
+        if places and link is not None and link.title:
+            if cell_id not in labels:
+                labels[cell_id] = Labels([one for one in outputs.shown if one.cell_id == cell_id])
+            places = labels[cell_id].fitting(link.title, places, of_line=several[link] > 1)
         is_given = (number.value, number.percent) in given
         is_known = near or is_given or _is_said(number, known)
         if not places and (is_known or number.digits < FEWEST_DIGITS):
@@ -82,7 +90,8 @@ def _units(text: str) -> int:
 def work(answer: str, cells: Sequence[OutputCell], said: str) -> int:
     """Roughly the characters that ``look_up`` reads."""
     shown = min(MOST_TEXT, sum(size(cell.outputs) for cell in cells))
-    return len(answer) + shown + min(MOST_SAID, len(said))
+    compared = answer.count("](#") * shown // 10  # The title of each link, with each number.
+    return len(answer) + shown + compared + min(MOST_SAID, len(said))
 
 
 def _unscaled(number: Number) -> float:

@@ -77,21 +77,52 @@ def excerpt(text: str, start: int, end: int, scrub: Scrub, room: int = 60) -> tu
     return before, text[start:end], after
 
 
-_GAP = re.compile(r"\s{2,}|\s*[│┆┃|]\s*")
-_NO_HEAD = re.compile(r"[:=]|(?<![\w.-])(?!(?:19|20)\d\d\b)\d|^\W*$")
+_GAP = re.compile(r"\s*[│┆┃]\s*|(?:^|\s+)\|(?:\s+|$)|\s{2,}")
+_PARTS = re.compile(r"\n(?:[ \t]*|={9,})\n")
+"""What separates tables."""
+HEADS = 4
+"""Lines that may be the heads of a table."""
+NO_HEAD = re.compile(r"[:=]|(?<![\w.-])(?!(?:19|20)\d\d\b)\d|^\W*$")
+
+
+def cells_of(line: str) -> Iterator[tuple[int, str]]:
+    """The cells of a line of a table, each with where it begins."""
+    place = 0
+    for gap in [*_GAP.finditer(line), None]:
+        last = gap.start() if gap is not None else len(line)
+        if place < last:
+            yield place, line[place:last]
+        place = gap.end() if gap is not None else last
+
+
+def _tables(text: str, title: list[str]) -> tuple[list[list[str]], list[str]]:
+    """The parts of a text that an empty line or a double rule separates, as lines, and the title
+    at its end. An empty line may also be below the title of a table, or below its head: the next
+    part begins with the title, and all parts with the head until the next one. ``title``: that at
+    the end of the cell's output before."""
+    tables: list[list[str]] = []
+    head: list[str] = []
+    for part in _PARTS.split(text.strip("\n")):
+        lines = part.split("\n")
+        is_text = len(lines) < HEADS and not any(map(NO_HEAD.search, lines))
+        if not NO_HEAD.search(lines[0]):
+            head = []
+        lines = [*title, *head, *lines]
+        tables.append(lines)
+        is_head = is_text and any(len(list(cells_of(line))) > 1 for line in lines)
+        title = lines if is_text and not is_head else []
+        head = lines if is_head else head
+    return tables, title
 
 
 def title_of(lines: Sequence[str], line: int, start: int, end: int) -> str:
     """The title of the column in which the line has these places; "" if it is in no table.
     ``lines``: those around it without an empty one between them."""
-    head = next((one for one in lines[: min(line, 4)] if not _NO_HEAD.search(one)), "")
-    place = 0
-    for gap in [*_GAP.finditer(head), None]:
-        last = gap.start() if gap is not None else len(head)
-        if place < end and start < last:
-            return head[place:last].strip()
-        place = gap.end() if gap is not None else last
-    return ""
+    head = next((one for one in lines[: min(line, HEADS)] if not NO_HEAD.search(one)), "")
+    titles = (
+        text.strip() for place, text in cells_of(head) if place < end and start < place + len(text)
+    )
+    return next(titles, "")
 
 
 MOST_TEXT = 100_000
@@ -126,26 +157,28 @@ class Outputs:
         self._used = 0
         outputs = 0
         for cell in sorted(cells, key=lambda cell: not cell.ran):
+            title: list[str] = []
             for index, output in enumerate(cell.outputs):
                 outputs += 1
                 if outputs <= MOST_OUTPUTS and self._used < MOST_TEXT:
-                    self._read(cell.cell_id, index, output)
+                    title = self._read(cell.cell_id, index, output, title)
         self._order = sorted(range(len(self.shown)), key=self._size)
         self._sizes = list(map(self._size, self._order))
 
     def _size(self, number: int) -> float:
         return abs(self.shown[number].number.value)
 
-    def _read(self, cell_id: str, index: int, output: Output) -> None:
+    def _read(self, cell_id: str, index: int, output: Output, title: list[str]) -> list[str]:
         text = _ends(text_of(output), min(MOST_OF_ONE, MOST_TEXT - self._used))
         self._used += len(text)
         commas = has_decimal_commas(text)
-        for part in re.split(r"\n[ \t]*\n", text):
-            lines = part.split("\n")
+        tables, title = _tables(text, title)
+        for lines in tables:
             for place, line in enumerate(lines):
                 for number in scan(line, commas):
                     if len(self.shown) < MOST_NUMBERS:
                         self.shown.append(Shown(number, lines, place, cell_id, index))
+        return title
 
     def between(self, low: float, high: float, most: int = 50) -> Iterator[Shown]:
         """Numbers whose absolute value is in this range."""

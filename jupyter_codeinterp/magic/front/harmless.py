@@ -6,8 +6,8 @@ import re
 
 from ...base.visible import visible
 from ...run.approval.plain_markdown import markdown_risks
+from ...view.plain_text import CELL_LINK
 
-_CELL_LINK = re.compile(r"\[([^\[\]\n]*)\]\(#cell:[^()\s]*\)")
 _TICKS = re.compile(r"`+")
 
 
@@ -18,7 +18,7 @@ def _spaces(text: str) -> str:
 
 def prose(text: str) -> str:
     """Replace links to cells, which do not work here, by their text."""
-    return _CELL_LINK.sub(r"\1", text)
+    return CELL_LINK.sub(r"\1", text)
 
 
 def bundle(text: str) -> dict[str, str]:

@@ -42,6 +42,7 @@ it.each([
   // An entity shows a figure that the source does not have: nothing is marked.
   ['not if the numbers differ', '«42» and &#52;2', '42 and 42'],
   ['the link to a cell', 'of [«42» rows](#cell:a)', 'of [42 rows]'],
+  ['not its title', '[«42» rows](#cell:a "42 (a), b")', '[42 rows]'],
   ['a link once', '[«42» to «47»](#cell:a), «8»', '[42 to 47], [8]'],
   ['no other link', '[«42» rows](https://x.org)', '42 rows']
 ])('marks %s', async (_, text, shown) => {

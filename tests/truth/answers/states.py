@@ -1,9 +1,9 @@
 """The states of figures in written answers: `python -m tests.truth.answers.states [FILE …]`.
 
-`[⟦7,412|l⟧](#cell:c1)` is a figure whose linked cell has it, `⟦7,412|p⟧` one that is plain and
-`⟦7,421|n⟧` one that nothing has. `[⟦8,120|w⟧](#cell:c1)` is wrong, although the cell has it: the
-sentence names another row or column. The authors of `strangers.json` and `sixty.json` did not know
-the rules.
+`[⟦7,412|l⟧](#cell:c1 "Kiel")` is a figure whose linked cell has it, `⟦7,412|p⟧` one that is plain
+and `⟦7,421|n⟧` one that nothing has. `[⟦8,120|w⟧](#cell:c1 "Kiel")` should be plain, although the
+cell has it: the sentence names another row or column than its own. Only the links in `sixty.json`
+and `rows.json` have titles. Their authors, and those of `strangers.json`, did not know the rules.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from typing import Any
 from jupyter_codeinterp.features.figures.lookup import look_up
 from jupyter_codeinterp.features.figures.outputs import OutputCell
 
-FILES = [Path(__file__).with_name(f"{name}.json") for name in ("states", "strangers", "sixty")]
+NAMES = ("states", "strangers", "sixty", "rows")
+FILES = [Path(__file__).with_name(f"{name}.json") for name in NAMES]
 MARK = re.compile(r"⟦([^|⟧]+)\|([lpnw])⟧")
 
 
@@ -45,7 +46,8 @@ def found(answer: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
         start = mark.start() - left_out
         left_out += len(mark[0]) - len(mark[1])
         places = range(start, start + len(mark[1]))
-        yield mark[1], mark[2], next((states[one] for one in places if one in states), "p")
+        state = "p" if mark[2] == "w" else mark[2]
+        yield mark[1], state, next((states[one] for one in places if one in states), "p")
 
 
 def wrong(answer: dict[str, Any]) -> list[str]:

@@ -82,4 +82,7 @@ it('takes plain text for what it is', () => {
   expect(withLinks('[a](#cell:x) [b](#c)', 'd/my n.ipynb')).toBe(
     '[a](my%20n.ipynb#cell-id=x) [b](#c)'
   );
+  expect(withLinks('[7](#cell:x "Kiel, 2")', 'a.ipynb')).toBe(
+    '[7](a.ipynb#cell-id=x "Kiel, 2")'
+  );
 });

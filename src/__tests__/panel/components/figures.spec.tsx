@@ -15,7 +15,7 @@ import { ended, makeStore, started, surroundings } from '../panel-fakes';
 afterEach(cleanup);
 
 const TEXT =
-  'North sold **7,412** of\n\n- 9,001 boxes, [81 to 83](#cell:cell2) a day';
+  'North sold **7,412** of\n\n- 9,001 boxes, [81 to 83](#cell:cell2 "East, boxes") a day';
 
 function figure(
   text: string,
@@ -155,6 +155,7 @@ it('shows the lines of all numbers of a link that the answer has itself', async 
   ]);
   expect(marks(container)).toEqual(['81 to 83']);
   const link = screen.getByText('81 to 83');
+  expect(link.title).toBe('');
   fireEvent.mouseEnter(link);
   const lines = screen.getByRole('tooltip').querySelectorAll('code');
   expect([...lines].map(line => line.textContent)).toEqual([

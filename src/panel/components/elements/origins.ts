@@ -20,6 +20,8 @@ export function makeFigure(
     origin ? [origin, ...also] : []
   );
   const made = link ?? makeElement(places[0]);
+  // The tip shows more.
+  made.removeAttribute('title');
   made.classList.add(`jp-codeinterp-${places.length ? 'Origin' : 'NotFound'}`);
   showWhileNear(made, () =>
     places.length
