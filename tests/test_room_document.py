@@ -18,12 +18,10 @@ from jupyter_codeinterp.base.errors import DocumentError
 from jupyter_codeinterp.notebook.content import applied
 from jupyter_codeinterp.notebook.live import LiveNotebook, WindowState
 from jupyter_codeinterp.notebook.live import notebook as live_module
-from jupyter_codeinterp.notebook.room import RoomDocument, found, gone, saves, server_ydoc
+from jupyter_codeinterp.notebook.room import RoomDocument, found, saves, server_ydoc
 from jupyter_codeinterp.notebook.room import document as document_module
 from jupyter_codeinterp.notebook.room import rooms as rooms_module
-from jupyter_codeinterp.notebook.room.server_documents import ServerDocuments
 from jupyter_codeinterp.notebook.room.server_ydoc import ServerYDoc
-from jupyter_codeinterp.notebook.room.shared import SharedNotebook
 from jupyter_codeinterp.wire.commands import Lease, ServerFrame
 from jupyter_codeinterp.wire.ops import Insert, Receipt
 from jupyter_codeinterp.wire.stores import StoredOp
@@ -54,7 +52,6 @@ class Room:
         self.document = document
         self.is_loaded = True
         self.awareness = Awareness(document.ydoc)
-        self.lobby = Awareness(Doc())
         self._world = world
         self.saved: Callable[[str], None] = lambda words: None
         self.closed: Callable[[], None] = lambda: None
@@ -105,10 +102,9 @@ class World:
         return self.room
 
     @property
-    def people(self) -> tuple[Awareness, Awareness]:
-        """Of the room, and of its lobby."""
+    def people(self) -> Awareness:
         assert self.opened_room is not None
-        return self.opened_room.awareness, self.opened_room.lobby
+        return self.opened_room.awareness
 
     async def open(self, path: str) -> Any:
         await asyncio.sleep(0)
@@ -199,7 +195,6 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is waited for comes soon."""
     monkeypatch.setattr(saves, "SETTLING", 0.01)
     monkeypatch.setattr(live_module, "MOVE_TIMEOUT", 0.1)
-    monkeypatch.setattr(gone, "GONE_AFTER", 0.1)
     monkeypatch.setattr(rooms_module, "LOADING", 0.1)
 
 
@@ -441,49 +436,6 @@ async def test_no_draft_counts_as_deleted_in_the_midst_of_a_change() -> None:
         assert world.deleted == []
 
 
-async def test_a_draft_that_somebody_deletes_is_gone_though_no_page_says_so() -> None:
-    async with drafted() as (live, world, window):
-        world.book.ycells.pop(1)
-        live.close(window)  # the page of who deleted it
-        assert world.deleted == []
-        await until(lambda: bool(world.deleted))
-        assert world.deleted == [frozenset({"d"})]
-
-
-async def test_a_draft_that_comes_back_in_time_is_not_gone() -> None:
-    async with drafted() as (_live, world, _):
-        draft = world.book.ycells.pop(1)
-        await asyncio.sleep(0)
-        world.book.ycells.append(world.book.create_ycell(draft))  # an undo, or a paste
-        await asyncio.sleep(0.4)
-        assert world.deleted == []
-
-
-async def test_a_look_that_fails_is_not_the_last_one(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    async with drafted() as (_live, world, _):
-        await asyncio.sleep(0.05)
-        with monkeypatch.context() as patch:
-            patch.setattr(SharedNotebook, "ids", property(lambda shared: 1 / 0))
-            world.book.ycells.append(world.book.create_ycell(code("p", "")))
-            await until(lambda: "deleted cells" in caplog.text)
-        world.book.ycells.pop(1)
-        await until(lambda: bool(world.deleted))
-        assert world.deleted == [frozenset({"d"})]
-
-
-async def test_a_draft_that_went_with_its_room_is_gone() -> None:
-    async with drafted() as (live, world, _):
-        world.file = {S: 1}
-        world.tell("")
-        await until(lambda: world.saved_ops == {S: 1})
-        world.let_go(loses=True)
-        live.open(Window(), WindowState({}, collaborative=True))
-        await until(lambda: bool(world.deleted))
-        assert world.deleted == [frozenset({"d"})]
-
-
 async def test_a_room_is_opened_once() -> None:
     async with shared() as (live, world, _):
         for seq in range(1, 6):
@@ -528,60 +480,56 @@ async def test_nothing_is_read_before_the_room_has_its_whole_file() -> None:
 async def test_people_see_the_agent_and_its_cell_until_its_turn_ends() -> None:
     async with shared() as (live, world, _):
         await live.read()
-        here, lobby = world.people
+        here = world.people
         here.set_local_state({"kernel": "of the server's"})
         await live.apply(S, 1, Insert("d", "raw", "1 + 1", ("a",)))
         state = here.get_local_state()
         assert state is not None
         assert (state["user"]["display_name"], state["current"]) == ("Code interpreter", "d")
         assert state["cursors"][0]["head"]["item"]
-        assert (lobby.get_local_state() or {})["current"] == f"notebook:RTC:{PATH}"
         live.end_turn(S)
         assert here.get_local_state() == {"kernel": "of the server's"}
-        assert lobby.get_local_state() == {}
 
 
 async def test_an_op_that_no_turn_waits_for_does_not_show_the_agent() -> None:
     async with shared() as (live, world, _):
         live.apply_later(S, 1, Insert("d", "raw", "1 + 1", ("a",)))
         await until(lambda: "d" in world.ids)
-        here, lobby = world.people
-        assert (here.get_local_state(), lobby.get_local_state()) == ({}, {})
+        here = world.people
+        assert here.get_local_state() == {}
         await live.apply(S, 2, Insert("e", "raw", "2", ("d",)))
         assert (here.get_local_state() or {})["current"] == "e"
 
 
 async def test_the_agent_leaves_though_the_notebook_was_renamed_after_its_last_op() -> None:
     async with drafted() as (live, world, window):
-        here, lobby = world.people
+        here = world.people
         live.moved("new.ipynb", window)
         live.end_turn(S)
-        assert (here.get_local_state(), lobby.get_local_state()) == ({}, {})
+        assert here.get_local_state() == {}
 
 
 async def test_the_agent_is_seen_once_though_the_notebook_is_renamed_in_mid_turn() -> None:
     async with drafted() as (live, world, window):
-        before, lobby = world.people
+        before = world.people
         live.moved("new.ipynb", window)
         await live.read()
-        assert (before.get_local_state(), lobby.get_local_state()) == ({}, {})
+        assert before.get_local_state() == {}
 
 
-async def test_the_agent_leaves_the_list_of_people_though_its_room_was_let_go() -> None:
+async def test_a_room_that_was_let_go_hears_nothing_of_the_agent() -> None:
     async with drafted() as (live, world, _):
-        here, lobby = world.people
-        world.let_go(loses=False)
         seen: list[str] = []
-        here.observe(lambda topic, changes: seen.append(topic))
+        world.people.observe(lambda topic, changes: seen.append(topic))
+        world.let_go(loses=False)
         live.end_turn(S)
-        assert lobby.get_local_state() == {}
         assert seen == [], "a room that is closed cannot tell anybody"
 
 
 async def test_the_agent_has_no_say_in_whether_the_room_saves_by_itself() -> None:
     async with shared() as (live, world, _):
         await live.read()
-        here, _lobby = world.people
+        here = world.people
         await live.apply(S, 1, Insert("d", "raw", "1 + 1", ("a",)))
         assert (here.get_local_state() or {})["autosave"] is True
         person = Awareness(Doc())
@@ -867,56 +815,3 @@ async def test_only_a_file_that_is_known_to_be_missing_is_gone(
     with pytest.raises(DocumentError) as found_out:
         await ServerYDoc(App(), Remote()).check(PATH)
     assert found_out.value.code == code
-
-
-class Documents:
-    """jupyter_server_documents, with one room."""
-
-    def __init__(self, outputs_manager: object = None) -> None:
-        self.outputs_manager = outputs_manager
-        self.document = room_with([])
-        self.file_api = SimpleNamespace(content_loaded=True, reloading_content=False)
-        self.room = SimpleNamespace(
-            get_jupyter_ydoc=self._document, file_api=self.file_api, stopped=False
-        )
-        ids = SimpleNamespace(index=lambda path: "1" if path == PATH else None)
-        self.yroom_manager = SimpleNamespace(fileid_manager=ids, get_room=self._room)
-        self.asked: list[str] = []
-
-    def _room(self, room_id: str) -> Any:
-        self.asked.append(room_id)
-        return self.room
-
-    async def _document(self) -> Any:
-        return self.document
-
-
-class NoFile:
-    def file_exists(self, path: str) -> bool:
-        return False
-
-
-async def test_the_rooms_of_jupyter_server_documents() -> None:
-    app = Documents()
-    rooms = found({"jupyter_server_documents": Point(app)}, NoFile())
-    assert isinstance(rooms, ServerDocuments)
-    room = await rooms.open(PATH)
-    assert app.asked == ["json:notebook:1"]
-    assert room.document is app.document and room.is_open and room.is_loaded
-    heard: list[str] = []
-    stop = room.follow_saves(heard.append, lambda: None)
-    app.document.dirty = True
-    app.document.dirty = False
-    assert heard == [""]
-    stop()
-    app.file_api.reloading_content = True
-    assert not room.is_loaded
-    app.room.stopped = True
-    assert not room.is_open
-    with pytest.raises(DocumentError, match="no longer exists"):
-        await rooms.open("gone.ipynb")
-
-
-def test_outputs_in_files_of_their_own_are_not_known() -> None:
-    app = Documents(outputs_manager=object())
-    assert found({"jupyter_server_documents": Point(app)}, None) is None

@@ -13,7 +13,6 @@ from pycrdt import Awareness
 from jupyter_codeinterp.base.errors import DocumentError
 from jupyter_codeinterp.notebook.content import applied
 from jupyter_codeinterp.notebook.live import notebook as live_module
-from jupyter_codeinterp.notebook.room import gone
 from jupyter_codeinterp.wire import commands as c
 from jupyter_codeinterp.wire import events as e
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
@@ -121,21 +120,6 @@ async def test_all_that_was_done_is_told_saved_when_the_file_has_it(
     rooms.saved("")
     await until(lambda: not list(store.unsaved_ops(PATH)))
     assert store.saved_ops(PATH) == applied(rooms.document.get())
-
-
-async def test_a_draft_that_somebody_deleted_whose_page_is_gone_ends_the_wait(
-    site: Site, api: FakeAnthropic, rooms: Rooms, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(gone, "GONE_AFTER", 0.2)
-    api.play(in_order([answer(run_cell("print(1)")), DONE]))
-    ada = await view(site)
-    assert (await ada.ask("Go")).error is None
-    draft = await ada.draft()
-    places = [cell["id"] for cell in rooms.document.ycells]
-    del rooms.document.ycells[places.index(draft.cell_id)]
-    assert (await ada.ended()).stop_reason == "end_turn"
-    (decided,) = ada.of(e.DraftDecided)
-    assert decided.action == "reject"
 
 
 async def test_a_save_that_fails_is_told_in_the_conversation_that_ended(

@@ -164,32 +164,7 @@ def test_a_stream_that_goes_on_is_only_added_to() -> None:
     assert room.cells[0]["outputs"][0]["text"] == "x" * 3000
 
 
-# --- drafts -----------------------------------------------------------------------------
-
-
-def test_code_in_writing_shows_and_is_no_edit_of_a_person() -> None:
-    room = Room([])
-    room.apply(Insert("d", "raw", "", ()))
-    with room.document.ydoc.transaction(origin=ORIGIN):
-        room.shared.stream("d", 0, "x = ")
-        room.shared.stream("d", 4, "1")
-    assert room.cells[0]["source"] == "x = 1"
-    assert room.apply(SetSource("d", "x = 12", "")).status == "done"
-
-
-def test_what_a_person_writes_into_a_draft_in_writing_is_theirs() -> None:
-    room = Room([])
-    room.apply(Insert("d", "raw", "", ()))
-    person = Person(room)
-    with room.document.ydoc.transaction(origin=ORIGIN):
-        room.shared.stream("d", 0, "x = 1")
-    person.exchange()
-    person.type(0, 5, "  # why?")
-    person.exchange()
-    with room.document.ydoc.transaction(origin=ORIGIN):
-        room.shared.stream("d", 5, "2")
-    assert room.apply(SetSource("d", "x = 12", "")).status == "conflict"
-    assert room.cells[0]["source"] == "x = 1  # why?"
+# --- runs -------------------------------------------------------------------------------
 
 
 def test_each_run_begins_with_a_new_cell_so_that_pages_learn_whether_to_trust_it() -> None:

@@ -298,7 +298,7 @@ REMOVED: dict[str, str] = {
     "rehearsals": "To bring variables back, undo the turn and restart the kernel.",
     "peek": "The model runs cells.",
     "second_look": "No other model reads an answer. To have one checked, ask for it.",
-    "keep_outputs": "jupyter-server-documents keeps outputs of cells that people run.",
+    "keep_outputs": "Keep the page open while your own cells run.",
 }
 """Settings of earlier versions, and what people have instead. The server names them at its start.
 A name without a class is one of CodeInterp's."""

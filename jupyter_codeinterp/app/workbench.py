@@ -57,8 +57,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-SHARING = frozenset({"jupyter_server_ydoc", "jupyter_server_documents"})
-"""The server extensions with rooms that ``notebook/room`` knows."""
+SHARING = "jupyter_server_ydoc"
+"""The server extension with rooms that ``notebook/room`` knows."""
 
 
 def _markdown_risks(text: str) -> tuple[Sentence, ...]:
@@ -243,9 +243,9 @@ class Workbench:
 
     @cached_property
     def _rooms(self) -> Rooms | None:
-        """Where several people share a notebook; None without a known package for that."""
+        """Where several people share a notebook; None without jupyter-collaboration."""
         enabled = getattr(self._server_extensions, "extension_points", {})
-        if not SHARING.intersection(enabled):
+        if SHARING not in enabled:
             return None
         from ..notebook.room import found  # loads pycrdt
 

@@ -23,16 +23,14 @@ from ...wire.commands import (
     ReadNotebook,
     ServerFrame,
     SnapshotTaken,
-    StreamFrame,
 )
-from ...wire.ops import Cell, CellView, Insert, Op, Receipt, protected_in
+from ...wire.ops import Cell, CellView, Op, Receipt, protected_in
 from ..content import views
 from . import rooms, saves
-from .gone import GoneCells, Ids
 from .presence import Presence
 from .rooms import NOT_LOADED, NOT_OPENED, Room, RoomClosed, Rooms
 from .saves import Saves
-from .shared import ORIGIN, SharedNotebook, concerns_ids
+from .shared import ORIGIN, SharedNotebook
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +54,7 @@ class LookAtRoom(NamedTuple):
 
 Whole = tuple[tuple[CellView, ...], dict[str, Any]]
 """The requested cells, and the notebook's metadata."""
-Work = Union[OpFrame, ReadNotebook, OutputsFrame, StreamFrame, FindCell, LookAtRoom]
+Work = Union[OpFrame, ReadNotebook, OutputsFrame, FindCell, LookAtRoom]
 
 
 class RoomNotebook(saves.SavedNotebook, Protocol):
@@ -78,7 +76,7 @@ class RoomNotebook(saves.SavedNotebook, Protocol):
     def changed_by_others(self, window: RoomDocument) -> None:
         """A person, or another program, has changed the notebook."""
 
-    def cells_gone(self, cell_ids: Ids) -> None:
+    def cells_gone(self, cell_ids: frozenset[str]) -> None:
         """People have deleted these cells."""
 
     def lost(self, reason: str, gone: bool = False) -> None:
@@ -104,13 +102,9 @@ class RoomDocument:
         self._path = ""
         """The notebook's path when its room was opened."""
         self._shared: SharedNotebook | None = None
-        self._streamed: dict[str, str] = {}
         self._untrusted: set[str] = set()
         self._frames: asyncio.Queue[Work] = asyncio.Queue()
         self._worker: asyncio.Task[None] | None = None
-        self._gone = GoneCells(
-            lambda: self._in_transaction(lambda shared: shared.ids), notebook.cells_gone
-        )
         self._saves = Saves(
             notebook,
             rooms,
@@ -124,7 +118,6 @@ class RoomDocument:
     async def open(self, cells: Mapping[str, str]) -> tuple[dict[str, int], str]:
         """The ops that the room holds, and no remark. Raises DocumentError."""
         await self._rooms.check(self._notebook.path)
-        self._gone.know(cells)
         try:
             applied = await self._enter()
         except BaseException:
@@ -158,7 +151,7 @@ class RoomDocument:
             self._presence.leave()
 
     def send(self, frame: ServerFrame) -> None:
-        if isinstance(frame, (OpFrame, ReadNotebook, OutputsFrame, StreamFrame)):
+        if isinstance(frame, (OpFrame, ReadNotebook, OutputsFrame)):
             self._frames.put_nowait(frame)
 
     # --- work ------------------------------------------------------------------------
@@ -210,7 +203,6 @@ class RoomDocument:
         self._room = await self._rooms.open(self._path)
         self._follow(self._room)
         applied: dict[str, int] = await self._in_transaction(lambda shared: shared.applied)
-        self._gone.look()
         return applied
 
     async def _enter_anew(self) -> bool:
@@ -229,8 +221,6 @@ class RoomDocument:
         if isinstance(frame, OpFrame):
             op = (frame.session_id, frame.seq, frame.op)
             receipt = await self._in_transaction(lambda shared: self._apply(shared, *op))
-            if isinstance(frame.op, Insert):
-                self._gone.know((frame.op.cell_id,))
             self._notebook.receive(self, OpReceipt(frame.notebook, frame.epoch, *op[:2], receipt))
         elif isinstance(frame, ReadNotebook):
             if frame.request_id:
@@ -241,7 +231,8 @@ class RoomDocument:
         elif isinstance(frame, LookAtRoom):
             await self._look_at_file()
         else:
-            await self._in_transaction(lambda shared: self._show(shared, frame))
+            shown = (frame.cell_id, frame.run_id, frame.start, frame.outputs)
+            await self._in_transaction(lambda shared: shared.show_outputs(*shown))
 
     async def _look_at_file(self) -> None:
         """Raises DocumentError if the file is gone or read-only. One failed look does not
@@ -257,14 +248,6 @@ class RoomDocument:
         receipt = shared.apply(session_id, seq, op)
         self._be_seen_in(shared, op.cell_id)
         return receipt
-
-    def _show(self, shared: SharedNotebook, frame: OutputsFrame | StreamFrame) -> None:
-        """Show a preview: an op brings the same later."""
-        if isinstance(frame, OutputsFrame):
-            shared.show_outputs(frame.cell_id, frame.run_id, frame.start, frame.outputs)
-        elif frame.kind != "edit":
-            shared.stream(frame.cell_id, frame.start, frame.text)
-            self._be_seen_in(shared, frame.cell_id)
 
     def _be_seen_in(self, shared: SharedNotebook, cell_id: str) -> None:
         if not self._notebook.has_turn:
@@ -326,7 +309,7 @@ class RoomDocument:
     def _follow(self, room: Room) -> None:
         self._stop_listening()
         document = room.document
-        self._shared = shared = SharedNotebook(document, self._streamed, self._untrusted)
+        self._shared = shared = SharedNotebook(document, self._untrusted)
         meta = document.ydoc.get("meta", type=Map)
         watched = (
             (document.ycells, document.ycells.observe_deep(self._on_change)),
@@ -334,7 +317,7 @@ class RoomDocument:
         )
         stop_saves = room.follow_saves(self._saves.on_save, self._saves.on_close)
         awareness = room.awareness
-        self._presence = presence = Presence(room, self._path)
+        self._presence = presence = Presence(room)
         people = awareness.observe(lambda topic, changes: presence.others_changed())
 
         def stop() -> None:
@@ -350,14 +333,11 @@ class RoomDocument:
 
     def _leave(self) -> None:
         self._stop_listening()
-        self._gone.close()
         self._saves.close()
 
     def _on_change(self, events: Any, transaction: Any) -> None:
         if transaction.origin != ORIGIN:
             self._notebook.changed_by_others(self)
-            if any(map(concerns_ids, events)):
-                self._gone.look()
 
 
 def _part(shared: SharedNotebook, places: list[int], order: int) -> list[Cell] | None:

@@ -1,7 +1,6 @@
 """The agent as one of the people in a room: its name, the cell it works in, and its cursor there.
 
-The server has one entry of its own in each room. The packages for collaboration do not use it, or
-use fields with other names.
+The server has one entry of its own in each room. jupyter-collaboration does not use it.
 """
 
 from __future__ import annotations
@@ -25,19 +24,15 @@ AUTOSAVE = "autosave"
 
 
 class Presence:
-    def __init__(self, room: Room, path: str) -> None:
+    def __init__(self, room: Room) -> None:
         self._room = room
         self._awareness = room.awareness
-        self._lobby = room.lobby
-        self._current = f"notebook:RTC:{path}"
         self._here = False
 
     def works_in(self, cell_id: str, text: Any) -> None:
         """Show the agent at the end of this cell's shared text. Call it within a transaction."""
         state = {"user": USER, "current": cell_id, "cursors": _cursor_at_end(text)}
         _change(self._awareness, {**state, AUTOSAVE: self._is_alone})
-        if not self._here and self._lobby is not None:
-            _change(self._lobby, {"user": USER, "current": self._current})
         self._here = True
 
     def others_changed(self) -> None:
@@ -53,9 +48,6 @@ class Presence:
         self._here = False
         if self._room.is_open:
             _change(self._awareness, dict.fromkeys(("user", "current", "cursors", AUTOSAVE)))
-        shown = (self._lobby.get_local_state() or {}) if self._lobby is not None else {}
-        if shown.get("current") == self._current:
-            _change(self._lobby, dict.fromkeys(("user", "current")))
 
     @property
     def _is_alone(self) -> bool:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from jupyter_core.utils import ensure_async
 from pycrdt import Decoder, Encoder
+from tornado import web
 
+from ...base.errors import DocumentError
 from . import rooms
-from .rooms import LOBBY, RoomFiles
 
 # -------------------------------------------------------------------------------------------------
 # Completes the history that ``jupyter_server_ydoc`` stores of a room.
@@ -48,7 +50,7 @@ EVENTS = "https://schema.jupyter.org/jupyter_collaboration/session/v1"
 log = logging.getLogger(__name__)
 
 
-def found_ydoc(extensions: Mapping[str, Any], contents: Any) -> ServerYDoc | None:
+def found(extensions: Mapping[str, Any], contents: Any) -> ServerYDoc | None:
     """The rooms; None without the extension, or if collaboration is off."""
     app = getattr(extensions.get(YDOC), "app", None)
     if app is None or getattr(app, "disable_rtc", False) or not hasattr(app, "get_document"):
@@ -59,7 +61,7 @@ def found_ydoc(extensions: Mapping[str, Any], contents: Any) -> ServerYDoc | Non
 class ServerYDoc:
     def __init__(self, extension: Any, contents: Any) -> None:
         self._extension = extension
-        self._files = RoomFiles(contents)
+        self._contents = contents
         self._beginnings: WeakKeyDictionary[Any, asyncio.Task[None]] = WeakKeyDictionary()
         """Tasks that store the beginning of each room's history."""
 
@@ -69,19 +71,58 @@ class ServerYDoc:
         opening = self._extension.get_document(
             path=path, content_type="notebook", file_format="json", copy=False, create=True
         )
-        document = await self._files.document(path, opening)
+        document = await self._document(path, opening)
         server = self._extension.ywebsocket_server
         of_document = (
             one for one in server.rooms.values() if getattr(one, "_document", None) is document
         )
         if (room := next(of_document, None)) is None:
-            raise await self._files.why_not(path, "no room")
+            raise await self._why_not(path, "no room")
         if room not in self._beginnings:
             self._beginnings[room] = asyncio.ensure_future(_store_beginning(room))
         return YDocRoom(room, server, self._extension.serverapp.event_logger)
 
     async def check(self, path: str) -> None:
-        await self._files.check(path)
+        try:
+            model = await ensure_async(self._contents.get(path, content=False))
+        except Exception as error:  # a remote manager has errors of its own
+            raise await self._why_not(path, _words(error)) from error
+        if not model["writable"]:
+            raise DocumentError("not_written", rooms.READ_ONLY)
+
+    async def _document(self, path: str, opening: Awaitable[Any]) -> Any:
+        """What ``opening`` returns. After ``LOADING`` seconds it goes on in the background:
+        cancelled, it would leave a room that never loads. Raises DocumentError."""
+        task = asyncio.ensure_future(opening)
+        try:
+            document = await asyncio.wait_for(asyncio.shield(task), rooms.LOADING)
+        except asyncio.TimeoutError as error:
+            task.add_done_callback(_look_at_error)
+            raise await self._why_not(path, rooms.NOT_LOADED) from error
+        except Exception as error:
+            raise await self._why_not(path, _words(error)) from error
+        if document is None:
+            raise await self._why_not(path, "no room")
+        return document
+
+    async def _why_not(self, path: str, words: str) -> DocumentError:
+        try:
+            exists = await ensure_async(self._contents.file_exists(path))
+        except Exception as error:
+            exists, words = True, _words(error)
+        if not exists:
+            return DocumentError("no_file", rooms.NO_FILE, path=path)
+        return DocumentError("unreadable", rooms.NOT_OPENED, path=path, words=words)
+
+
+def _words(error: Exception) -> str:
+    return str(error.log_message if isinstance(error, web.HTTPError) else error)
+
+
+def _look_at_error(task: asyncio.Future[Any]) -> None:
+    """asyncio logs errors that nobody retrieves; the extension has logged this one."""
+    if not task.cancelled():
+        task.exception()
 
 
 class YDocRoom:
@@ -110,10 +151,6 @@ class YDocRoom:
     @property
     def awareness(self) -> Any:
         return self._room.awareness
-
-    @property
-    def lobby(self) -> Any:
-        return getattr(self._server.rooms.get(LOBBY), "awareness", None)
 
     def follow_saves(
         self, saved: Callable[[str], None], closed: Callable[[], None]

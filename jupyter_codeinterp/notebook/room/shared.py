@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
 from pycrdt import Map
 
 from ...wire.ops import (
     BeginRun,
     Cell,
-    Delete,
     FinishRun,
     Move,
     Notebook,
@@ -23,7 +21,6 @@ from ...wire.ops import (
     Output,
     Receipt,
     Restore,
-    SetSource,
     id_of,
     run_id_of,
     shaped,
@@ -41,13 +38,11 @@ FORMAT = 4
 class SharedNotebook:
     """A notebook in the format of ``jupyter_ydoc``. Call it within a transaction."""
 
-    def __init__(self, document: Any, streamed: dict[str, str], untrusted: set[str]) -> None:
-        """``streamed``: sources that only previews of a draft have written, by cell id.
-        ``untrusted``: runs whose outputs nobody may trust. Both outlive this document."""
+    def __init__(self, document: Any, untrusted: set[str]) -> None:
+        """``untrusted``: runs whose outputs nobody may trust. It outlives this document."""
         self.document = document
         self._cells = document.ycells
         self._meta = document.ydoc.get("meta", type=Map)
-        self._streamed = streamed
         self._untrusted = untrusted
         self._known_ids: list[Any] | None = None
         self.order = 0
@@ -104,12 +99,11 @@ class SharedNotebook:
         before = self._around(op.cell_id)
         if seq <= self.applied.get(session_id, 0):
             return read_back(before, op)
-        after, receipt = apply(before, self._expecting_previews(before, op))
+        after, receipt = apply(before, op)
         if receipt.status != "done":
             return receipt
         self._write(before["cells"], after["cells"], op)
         self._mark(session_id, seq)
-        self._streamed.pop(op.cell_id, None)
         if isinstance(op, BeginRun) and not op.trusted:
             self._untrusted.add(op.run_id)
         elif isinstance(op, FinishRun):
@@ -122,15 +116,6 @@ class SharedNotebook:
         for at in self.places((cell_id,)):
             cells[at] = shared_cells.read(self._cells[at])
         return {"cells": cells, "metadata": {}}
-
-    def _expecting_previews(self, before: Notebook, op: Op) -> Op:
-        """The op, which names the source before the previews: if only they changed the cell, expect
-        theirs."""
-        if isinstance(op, (SetSource, Delete)) and op.cell_id in self._streamed:
-            written = self._streamed[op.cell_id]
-            if any(id_of(c) == op.cell_id and c.get("source") == written for c in before["cells"]):
-                return msgspec.structs.replace(op, expect=written)
-        return op
 
     def _write(self, before: list[Cell], after: list[Cell], op: Op) -> None:
         """Write the one cell that was changed or moved."""
@@ -182,17 +167,6 @@ class SharedNotebook:
         ]
 
     # --- previews --------------------------------------------------------------------
-
-    def stream(self, cell_id: str, start: int, text: str) -> None:
-        """Show more of a draft's code, unless somebody else has written into its cell."""
-        written = "" if start == 0 else self._streamed.get(cell_id)
-        ycell = self._find(cell_id)
-        if ycell is None or ycell.get("cell_type") != "raw" or written is None:
-            return
-        source = str(ycell["source"])
-        if source == written and len(written) == start:
-            shared_cells.change_text(ycell["source"], source, source + text)
-            self._streamed[cell_id] = source + text
 
     def show_outputs(
         self, cell_id: str, run_id: str, start: int, outputs: Sequence[Output]
