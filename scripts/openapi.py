@@ -202,7 +202,7 @@ ROUTES = {
         query=("notebook",),
     ),
     "POST tables": Route(
-        "A page of a table, or profiles of its columns.",
+        "A page of a table.",
         TableAsked,
         TableAnswer,
     ),

@@ -9,12 +9,9 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.kernel.zmq import ZmqKernel
-from jupyter_codeinterp.kernel.zmq.variables import Variables
 from jupyter_codeinterp.view.context import ENGINES, _variable_changes, _variables
 from jupyter_codeinterp.view.notebook_prompt import variable_lines
-from jupyter_codeinterp.wire.events import EngineWork
-from jupyter_codeinterp.wire.ports import EnginesWork, ExecutionDone
+from jupyter_codeinterp.wire.ports import ExecutionDone
 from tests.kernels import python, run
 
 # Ray gives up a start that takes half a minute, as on a busy machine.
@@ -241,77 +238,6 @@ async def test_ray_ends_what_a_data_set_runs_when_stopped() -> None:
         wait = "until = time.time() + 60\nwhile not free() and time.time() < until: time.sleep(0.1)"
         _, done = await run(kernel, f"{wait}\nprint(free())")
         assert printed(done) == "1.0\n"
-
-
-async def progress_of(kernel: ZmqKernel, code: str) -> list[EngineWork]:
-    """What the run of the code tells of its engines."""
-    events, done = await run(kernel, code)
-    assert done.status == "ok", done.outputs
-    return [work for event in events if isinstance(event, EnginesWork) for work in event.work]
-
-
-@pytest.fixture
-def asks_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jupyter_codeinterp.kernel.zmq.variables.FIRST", 0.5)
-    monkeypatch.setattr("jupyter_codeinterp.kernel.zmq.variables.PAUSE", 0.3)
-
-
-async def test_the_tasks_of_dask_are_told_while_a_cell_waits_for_them(asks_often: None) -> None:
-    needs_dask()
-    async with python() as (kernel, _, _):
-        await run(kernel, STARTS_DASK)
-        told = await progress_of(kernel, "sum(client.gather(client.map(slow, range(12))))")
-        assert {(work.engine, work.of) for work in told} == {("Dask", 12)}
-        assert [work.done for work in told] == sorted({work.done for work in told})
-        assert len(told) >= 3
-        assert await progress_of(kernel, "time.sleep(1.5)") == []
-
-
-async def test_the_tasks_of_spark_are_told_while_a_cell_waits_for_them(asks_often: None) -> None:
-    needs_spark()
-    async with python() as (kernel, _, _):
-        await run(kernel, STARTS_SPARK)
-        slow = (
-            "import time\nwait = lambda part: (time.sleep(0.3), [1])[1]\n"
-            "session.sparkContext.parallelize(range(12), 12).mapPartitions(wait).sum()"
-        )
-        told = await progress_of(kernel, slow)
-        assert {(work.engine, work.of) for work in told} == {("Spark", 12)}
-        assert [work.done for work in told] == sorted({work.done for work in told})
-        assert len(told) >= 3
-
-
-async def test_a_kernel_without_an_engine_is_asked_once(
-    asks_often: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = 0
-    progress = Variables.progress
-
-    async def counted(self: Variables) -> dict[str, Any] | None:
-        nonlocal asked
-        asked += 1
-        return await progress(self)
-
-    monkeypatch.setattr(Variables, "progress", counted)
-    async with python() as (kernel, _, _):
-        assert await progress_of(kernel, "import time\ntime.sleep(0.1)") == []
-        assert asked == 0
-        assert await progress_of(kernel, "time.sleep(2)") == []
-        assert asked == 1
-
-
-@pytest.mark.parametrize(
-    "answer", ["x", {}, {"progress": [{"engine": "Mine", "done": 1, "of": 2}], "loaded": True}]
-)
-async def test_a_kernel_that_answers_anything_else_tells_nothing(
-    answer: Any, asks_often: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def progress(self: Variables) -> Any:
-        return answer
-
-    monkeypatch.setattr(Variables, "progress", progress)
-    async with python() as (kernel, _, _):
-        assert await progress_of(kernel, "import time\ntime.sleep(1.2)") == []
 
 
 def line(**facts: Any) -> dict[str, str]:

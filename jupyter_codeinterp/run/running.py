@@ -21,11 +21,10 @@ from ..journal.prose import known_language
 from ..notebook.passive import is_passive, passive_data
 from ..view.outputs import Seen, size
 from ..view.plain_text import clean
-from ..wire.events import KernelWaiting, Note, RunProgress, RunStarted
+from ..wire.events import KernelWaiting, Note, RunStarted
 from ..wire.ops import BeginRun, Receipt, SetSource, Snapshot, digest
 from ..wire.ports import (
     DisplayUpdated,
-    EnginesWork,
     ExecutionDone,
     KernelInfo,
     OutputsChanged,
@@ -179,8 +178,6 @@ async def _execute(job: CellJob, at: RunAttempt, slot: Slot) -> ExecutionDone:
                 # The updated output may be in a trusted cell.
                 data = event.data if at.is_trusted else passive_data(event.data)
                 turn.document.display(event.display_id, data, event.metadata)
-            elif isinstance(event, EnginesWork):
-                turn.show(RunProgress(job.call.id, event.work))
             elif isinstance(event, ExecutionDone):
                 done = event
     except asyncio.CancelledError:

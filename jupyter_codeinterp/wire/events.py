@@ -444,22 +444,6 @@ class RunStarted(_Event, frozen=True, tag="run_started"):
     language: str = ""
 
 
-class EngineWork(msgspec.Struct, frozen=True):
-    """Tasks of the jobs that an engine in the kernel does now. Untrusted."""
-
-    engine: Literal["Spark", "Dask"]
-    done: Annotated[int, msgspec.Meta(ge=0, le=10**12)]
-    of: Annotated[int, msgspec.Meta(ge=0, le=10**12)]
-
-
-class RunProgress(_Event, frozen=True, tag="run_progress"):
-    """Progress of engines in the kernel (Spark, Dask) for this run. Each event replaces the
-    last."""
-
-    call_id: str
-    work: tuple[EngineWork, ...]
-
-
 class ToolDone(_Event, frozen=True, tag="tool_done"):
     """The end of a card. ``detail`` is the bounded text of the result as the model sees it.
 
@@ -574,7 +558,6 @@ Event = Union[
     DraftDecided,
     KernelWaiting,
     RunStarted,
-    RunProgress,
     ToolDone,
     FindingSilenced,
     QuestionAsked,

@@ -14,7 +14,6 @@ from typing import Any, Literal, Protocol, Union
 import msgspec
 
 from ..base.sentences import Sentence
-from .events import EngineWork
 from .findings import Observation
 from .messages import Message, Usage
 from .ops import CellView, Op, Output, Receipt, Snapshot
@@ -213,13 +212,6 @@ class DisplayUpdated(msgspec.Struct, frozen=True):
     metadata: dict[str, Any]
 
 
-class EnginesWork(msgspec.Struct, frozen=True):
-    """Progress of engines in the kernel, untrusted. Each event replaces the last; empty when no
-    engine works."""
-
-    work: tuple[EngineWork, ...]
-
-
 IN_A_WIDGET = "[An Output widget has captured and shows:]\n"
 
 
@@ -255,7 +247,7 @@ class ExecutionDone(msgspec.Struct, frozen=True):
         return (*self.outputs, line, *self.captured)
 
 
-ExecutionEvent = Union[ExecutionStarted, OutputsChanged, DisplayUpdated, EnginesWork, ExecutionDone]
+ExecutionEvent = Union[ExecutionStarted, OutputsChanged, DisplayUpdated, ExecutionDone]
 
 
 class Slot(Protocol):

@@ -1,14 +1,8 @@
-/** The strip for one column: its profile, sorting, a filter, and a question about it. */
+/** The strip for one column: sorting, a filter, and a question about it. */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import { Button } from '../panel/components/elements/Button';
-import type {
-  ITableHead,
-  ITableProfile,
-  TableFilter,
-  TableOp
-} from '../protocol/rest';
-import { Histogram } from './Histogram';
+import type { ITableHead, TableFilter, TableOp } from '../protocol/rest';
 import type { TableModel } from './model';
 
 export function ColumnDetails(props: {
@@ -20,8 +14,7 @@ export function ColumnDetails(props: {
   ask: ((head: ITableHead) => void) | null;
 }): JSX.Element {
   const { model, column, head, trans, ask } = props;
-  const { sort, filters, profiles } = model.state;
-  const profile = profiles.get(column);
+  const { sort, filters } = model.state;
   const sorted = sort?.[0] === column ? sort[1] : null;
   const sortButton = (descending: boolean, text: string, label: string) => (
     <Button
@@ -44,11 +37,6 @@ export function ColumnDetails(props: {
         <bdi>{head.label || trans.__('(no name)')}</bdi>
         {head.dtype && <small>{head.dtype}</small>}
       </h3>
-      {profile ? (
-        <Facts profile={profile} trans={trans} />
-      ) : (
-        <p>{trans.__('Reading the column…')}</p>
-      )}
       <div
         className="jp-codeinterp-ColumnDetails-row"
         role="group"
@@ -76,66 +64,6 @@ export function ColumnDetails(props: {
       )}
     </aside>
   );
-}
-
-function Facts(props: {
-  profile: ITableProfile;
-  trans: TranslationBundle;
-}): JSX.Element {
-  const { profile, trans } = props;
-  const { read, missing, top, distinct } = profile;
-  const facts: readonly (readonly [string, string])[] = [
-    [trans.__('Missing'), share(missing, read)],
-    [trans.__('Minimum'), profile.min],
-    [trans.__('Median'), profile.median],
-    [trans.__('Maximum'), profile.max],
-    [trans.__('Different values'), distinct ? distinct.toLocaleString() : '']
-  ];
-  return (
-    <>
-      {profile.bins.length > 0 && (
-        <Histogram profile={profile} width={200} height={48} />
-      )}
-      <dl>
-        {facts
-          .filter(([, value]) => value)
-          .map(([name, value]) => (
-            <React.Fragment key={name}>
-              <dt>{name}</dt>
-              <dd>
-                <bdi>{value}</bdi>
-              </dd>
-            </React.Fragment>
-          ))}
-      </dl>
-      {top.length > 0 && (
-        <ul aria-label={trans.__('Most frequent values')}>
-          {top.map(([value, count], place) => (
-            <li key={place}>
-              <bdi>{value || trans.__('(empty)')}</bdi>
-              <span>{share(count, read)}</span>
-              <div
-                className="jp-codeinterp-ColumnDetails-bar"
-                style={{ width: `${(100 * count) / read}%` }}
-              />
-            </li>
-          ))}
-        </ul>
-      )}
-    </>
-  );
-}
-
-/** A share in percent; "0 %" and "100 %" only if exact. */
-export function share(part: number, whole: number): string {
-  const percent = whole ? (100 * part) / whole : 0;
-  if (percent > 0 && percent < 0.1) {
-    return '< 0.1 %';
-  }
-  if (percent < 100 && percent > 99.9) {
-    return '> 99.9 %';
-  }
-  return `${percent.toLocaleString(undefined, { maximumFractionDigits: 1 })} %`;
 }
 
 export function words(op: TableOp, trans: TranslationBundle): string {

@@ -2,7 +2,6 @@
 import { caretDownIcon, caretUpIcon } from '@jupyterlab/ui-components';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
-import { Histogram } from './Histogram';
 import { type IPlace, moved } from './keys';
 import type { TableModel } from './model';
 import { HEAD, RANGE, ROW, widthsOf } from './sizes';
@@ -23,7 +22,7 @@ export function Grid(props: {
   setBase: (base: number) => void;
 }): JSX.Element {
   const { model, trans, name, place, setPlace, base, setBase } = props;
-  const { page, heads, first, sort, profiles } = model.state;
+  const { page, heads, first, sort } = model.state;
   const id = React.useId();
   const scroller = React.useRef<HTMLDivElement>(null);
   const [view, setView] = React.useState({ top: 0, height: 400 });
@@ -158,7 +157,6 @@ export function Grid(props: {
         </div>
         {heads.map(({ label, dtype, kind }, column) => {
           const number = first + column;
-          const profile = profiles.get(number);
           const sorted = sort?.[0] === number ? sort[1] : null;
           return (
             <div
@@ -186,13 +184,6 @@ export function Grid(props: {
                   ))}
               </span>
               <small>{dtype}</small>
-              {profile && (
-                <Histogram
-                  profile={profile}
-                  width={widths[column + 1] - 16}
-                  height={22}
-                />
-              )}
             </div>
           );
         })}

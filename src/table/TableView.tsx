@@ -24,7 +24,7 @@ export interface ITableViewProps {
 export function TableView(props: ITableViewProps): JSX.Element {
   const { model, name, trans, ask } = props;
   const state = useSignal(model.changed, () => model.state);
-  const { page, heads, first, filters, failure, profiles, loading } = state;
+  const { page, heads, first, filters, failure, loading } = state;
   const [place, setPlace] = React.useState({ row: 0, column: 0 });
   const [base, setBase] = React.useState(0);
   const found = page?.found ?? 0;
@@ -35,7 +35,6 @@ export function TableView(props: ITableViewProps): JSX.Element {
     setBase(0);
   }
   const head = heads[column];
-  const sampled = [...profiles.values()].some(({ read }) => read < page!.rows);
   return (
     <div className="jp-codeinterp-TableView">
       <div className="jp-codeinterp-TableView-bar">
@@ -139,11 +138,6 @@ export function TableView(props: ITableViewProps): JSX.Element {
           {filters.length
             ? trans.__('No row matches the filters.')
             : trans.__('The table has no rows.')}
-        </p>
-      )}
-      {sampled && (
-        <p className="jp-codeinterp-TableView-note">
-          {trans.__('Profiles of large columns come from a sample.')}
         </p>
       )}
     </div>

@@ -1,11 +1,10 @@
-/** The state of a table's view: blocks of rows, sort order, filters and profiles. */
+/** The state of a table's view: blocks of rows, sort order and filters. */
 import { Signal } from '@lumino/signaling';
 import type {
   ITableAnswer,
   ITableAsked,
   ITableHead,
   ITablePage,
-  ITableProfile,
   TableFilter
 } from '../protocol/rest';
 
@@ -19,11 +18,7 @@ export const COLUMNS = 50;
 const PATIENCE = 8;
 const PAUSE = 700;
 /** Codes of failures that concern only the new sort order or filter. */
-const REFUSED = [
-  'table_not_comparable',
-  'table_too_large_to_sort',
-  'table_needs_numpy'
-];
+const REFUSED = ['table_not_comparable', 'table_too_large_to_sort'];
 
 export type Query = Omit<ITableAsked, 'notebook' | 'name' | 'file'>;
 
@@ -51,7 +46,6 @@ export interface ITableState {
   readonly loading: boolean;
   /** Why the last request failed; '' if it did not. */
   readonly failure: string;
-  readonly profiles: ReadonlyMap<number, ITableProfile>;
 }
 
 export class TableModel {
@@ -160,7 +154,6 @@ export class TableModel {
         this._patch({ loading: false });
       }
     }
-    await this._profile();
   }
 
   private _query(block: number): Query {
@@ -206,7 +199,6 @@ export class TableModel {
     const { heads, first, page: known } = this._state;
     if (known && known.version !== page.version) {
       this._blocks.clear();
-      this._patch({ profiles: new Map() });
       const moved =
         known.first === page.first &&
         heads.some(({ label }, place) => label !== page.heads[place]?.label);
@@ -244,39 +236,6 @@ export class TableModel {
     return to > this._from && !this._blocks.has(last) ? last : null;
   }
 
-  /** Load the profiles of the shown columns; each answer has those that the kernel made in time. */
-  private async _profile(): Promise<void> {
-    if (this._profiling) {
-      return;
-    }
-    this._profiling = true;
-    const open = () => !this._disposed && !this._stopped;
-    try {
-      while (open()) {
-        const { first, heads, page, profiles } = this._state;
-        const shown = heads.map((_, place) => first + place);
-        const missing = shown.filter(one => !profiles.has(one));
-        if (!missing.length) {
-          return;
-        }
-        const answer = await this._patiently(open, { profiles: missing });
-        if (!answer?.profiles?.length) {
-          return;
-        }
-        if (page?.version === this._state.page?.version) {
-          const known = new Map(this._state.profiles);
-          answer.profiles.forEach(one => known.set(one.column, one));
-          this._patch({ profiles: known });
-        }
-      }
-    } catch (reason) {
-      this._stopped = true;
-      this._fail(reason);
-    } finally {
-      this._profiling = false;
-    }
-  }
-
   private _fail(reason: unknown): void {
     this._patch({ failure: (reason as IFailure).message });
   }
@@ -295,8 +254,7 @@ export class TableModel {
     filters: [],
     first: 0,
     loading: true,
-    failure: '',
-    profiles: new Map()
+    failure: ''
   };
   /** Increases with each query: answers to earlier ones are dropped. */
   private _round = 0;
@@ -311,7 +269,6 @@ export class TableModel {
   private _from = 0;
   private _to = BLOCK;
   private _asking = false;
-  private _profiling = false;
   private _fresh = false;
   /** The kernel of the last answer. */
   private _kernel = '';

@@ -12,7 +12,7 @@ import { TableModel } from './model';
 import { TableWidget } from './widget';
 
 /** Types of variables that can be tables. */
-const TYPES = ['DataFrame', 'Series', 'ndarray', 'list'];
+const TYPES = ['DataFrame', 'Series'];
 
 export interface ITableTabs {
   readonly app: JupyterFrontEnd;
@@ -62,7 +62,7 @@ async function chosen(tabs: ITableTabs, notebook: string): Promise<string> {
     .reverse();
   const { value } = await InputDialog.getItem({
     title: trans.__('Open Table'),
-    label: trans.__('A DataFrame, array or list of dicts of this notebook:'),
+    label: trans.__('A DataFrame or Series of this notebook:'),
     items,
     editable: true,
     okLabel: trans.__('Open')

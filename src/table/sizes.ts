@@ -3,7 +3,7 @@ import type { ITableHead } from '../protocol/rest';
 import type { IRow } from './model';
 
 export const ROW = 24;
-export const HEAD = 74;
+export const HEAD = 46;
 /** Rows in one scrolled range: browsers limit the height of an element. */
 export const RANGE = 200_000;
 

@@ -37,8 +37,7 @@ class TableAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     ``start`` and ``rows``: the part of the rows that match all ``filters``, in the order of
     ``sort``. ``column``: the first of 50 columns. ``fresh``: sort and filter again.
-    ``kernel``: of the last answer, if there was one. With ``profiles`` (columns), the answer has
-    profiles instead of rows.
+    ``kernel``: of the last answer, if there was one.
     """
 
     notebook: str
@@ -51,7 +50,6 @@ class TableAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     filters: Annotated[tuple[Filter, ...], Meta(max_length=8)] = ()
     fresh: bool = False
     kernel: Text = ""
-    profiles: Union[Annotated[tuple[Natural, ...], Meta(max_length=MAX_COLUMNS)], None] = None
 
 
 class Head(msgspec.Struct, frozen=True):
@@ -91,29 +89,10 @@ class Page(msgspec.Struct, frozen=True):
     version: Text
 
 
-class Profile(msgspec.Struct, frozen=True):
-    """A profile of one column. ``read``: number of values that it is based on, all or a sample.
-
-    Numbers and times have ``min``, ``median``, ``max`` and ``bins`` (counts); other values have
-    ``top`` (the most frequent, with counts) and ``distinct``.
-    """
-
-    column: Natural
-    read: Natural
-    missing: Natural
-    min: Text = ""
-    median: Text = ""
-    max: Text = ""
-    bins: Annotated[list[Natural], Meta(max_length=50)] = []
-    top: Annotated[list[tuple[Text, Natural]], Meta(max_length=10)] = []
-    distinct: Natural = 0
-
-
 class TableAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     """``kernel`` changes when the kernel restarts or another one takes its place."""
 
     table: Union[Page, None] = None
-    profiles: Union[list[Profile], None] = None
     kernel: str = ""
 
 
@@ -144,7 +123,6 @@ _WORDS = {
     "not_a_table": "{detail!r} is not a table.",
     "too_large_to_sort": "This column is too large to sort here. Sort it in a cell.",
     "not_comparable": "This column cannot be compared with {detail!r}.",
-    "needs_numpy": "Couldn't compare this column. Install numpy in the kernel's environment.",
     "no_column": "The table has changed: it has no such column. Refresh.",
     "failed": "Couldn't read the table. {detail}",
 }

@@ -93,6 +93,7 @@ REMOVED_EVENTS: tuple[str, ...] = (
     "rehearsed",
     "rule_made",
     "rule_removed",
+    "run_progress",
 )
 """Kinds of events."""
 
@@ -279,6 +280,7 @@ MIGRATIONS: tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...] =
     # Notebooks have whole paths from here on (journal.py). Early versions would miss them.
     (),
     # Events and values that no version writes any more.
+    (_delete_removed,),
     (_delete_removed,),
     (_delete_removed,),
     (_delete_removed,),

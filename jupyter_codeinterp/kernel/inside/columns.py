@@ -55,10 +55,9 @@ class Column:
     """``take`` returns the values at some positions. ``kind``: number, time, truth or text; it
     decides a page's alignment and comparisons.
 
-    ``array`` returns a numpy array of all values: numbers, booleans or times; None if an array
-    cannot hold them exactly. ``codes``: for columns whose values repeat. ``parse`` converts a
-    filter's text to a value that compares with ``array``. ``show`` converts an element of
-    ``array`` to a value as from ``take``.
+    ``array`` returns a numpy array of all values: numbers, booleans, times, or the ranks of ordered
+    categories; None if an array cannot hold them exactly. ``parse`` converts a filter's text to a
+    value that compares with the array. ``native`` sorts and compares in the table's own library.
     """
 
     def __init__(
@@ -68,29 +67,28 @@ class Column:
         take: Callable[[Sequence[int]], list[Any]],
         kind: str = "text",
         array: Callable[[], Any] = lambda: None,
-        codes: Callable[[], Codes] | None = None,
         parse: Callable[[str], Any] = float,
-        show: Callable[[Any], Any] | None = None,
+        native: Native | None = None,
     ) -> None:
         self.label = label
         self.dtype = dtype
         self.take = take
         self.kind = kind
         self.array = array
-        self.codes = codes
         self.parse = parse
-        self.show = show
+        self.native = native
 
 
-class Codes:
-    """``numbers``: a numpy array of positions in ``values``, which has ``count`` different values;
-    -1 for a missing value. ``is_ordered``: ``values`` are in order."""
+class Native:
+    """``order`` returns the positions of a base, sorted. ``compare`` returns the matching ones."""
 
-    def __init__(self, numbers: Any, values: Column, count: int, is_ordered: bool = False) -> None:
-        self.numbers = numbers
-        self.values = values
-        self.count = count
-        self.is_ordered = is_ordered
+    def __init__(
+        self,
+        order: Callable[[Any, bool], Any],
+        compare: Callable[[Any, str, str], Any],
+    ) -> None:
+        self.order = order
+        self.compare = compare
 
 
 def kind_of(values: Sequence[Any]) -> str:
@@ -193,16 +191,8 @@ def sort_key(value: Any) -> tuple[int, Any] | None:
 
 def ordered(column: Column, base: Any, descending: bool, deadline: float) -> Any:
     """The positions of ``base``, sorted. Stable in both directions; missing values come last."""
-    if column.codes is not None:
-        found = column.codes()
-        places = range(found.count)
-        if not found.is_ordered:
-            places = ordered(found.values, places, False, deadline)
-        numpy = sys.modules["numpy"]
-        # The last element is for the code -1.
-        ranks = numpy.full(found.count + 1, numpy.nan)
-        ranks[as_list(places)] = range(found.count)
-        return array_order(ranks[found.numbers], base, descending)
+    if column.native is not None:
+        return column.native.order(base, descending)
     array = column.array()
     if array is not None:
         return array_order(array, base, descending)
@@ -213,6 +203,7 @@ def array_order(array: Any, base: Any, descending: bool) -> Any:
     if len(base) > ARRAY_ROWS:
         raise Refused("too_large_to_sort")
     numpy = sys.modules["numpy"]
+    base = base if type(base) is range else numpy.asarray(base, dtype="i8")
     values = array if type(base) is range else array[base]
     if descending:
         found = len(values) - 1 - values[::-1].argsort(kind="stable")[::-1]
@@ -268,11 +259,14 @@ def as_list(positions: Any) -> list[int]:
 
 def matching(column: Column, base: Any, op: str, value: str, deadline: float) -> tuple[Any, int]:
     """The matching positions of ``base``, and how many were compared before the deadline."""
-    if column.codes is not None:
-        return masked(codes_matching(column.codes(), op, value, deadline), base), len(base)
-    array = column.array() if op != "contains" else None
-    if array is not None:
-        return masked(array_matching(column, array, op, value), base), len(base)
+    try:
+        if column.native is not None and op != "contains":
+            return column.native.compare(base, op, value), len(base)
+        array = column.array() if op != "contains" else None
+        if array is not None:
+            return masked(array_matching(column, array, op, value), base), len(base)
+    except (ValueError, TypeError, OverflowError):
+        raise Refused("not_comparable", value) from None
     test = value_test(column, op, value)
     found: list[int] = []
     compared = 0
@@ -284,36 +278,20 @@ def matching(column: Column, base: Any, op: str, value: str, deadline: float) ->
     return found, compared
 
 
-def codes_matching(codes: Codes, op: str, value: str, deadline: float) -> Any:
-    """A mask of the matching rows."""
-    numpy, places = sys.modules["numpy"], range(codes.count)
-    in_order = codes.is_ordered and op in COMPARISONS
-    found = matching(codes.values, places, "=" if in_order else op, value, deadline)[0]
-    if in_order and not len(found):
-        raise Refused("not_comparable", value)
-    by_code = numpy.zeros(codes.count + 1, dtype=bool)
-    if in_order:
-        by_code[:-1] = COMPARISONS[op](numpy.arange(codes.count), found[0])
-    else:
-        by_code[as_list(found)] = True
-    # The last element is for the code -1.
-    by_code[-1] = op == "missing"
-    return by_code[codes.numbers]
-
-
 def array_matching(column: Column, array: Any, op: str, value: str) -> Any:
+    """A mask of the matching rows. Comparisons with a missing value are false."""
     if op in ("missing", "present"):
         missing = array_missing(array)
         return missing if op == "missing" else ~missing
-    try:
-        # Comparisons with a missing value are false.
-        return COMPARISONS[op](array, column.parse(value))
-    except (ValueError, TypeError, OverflowError):
-        raise Refused("not_comparable", value) from None
+    return COMPARISONS[op](array, column.parse(value))
 
 
 def masked(mask: Any, base: Any) -> Any:
-    return sys.modules["numpy"].flatnonzero(mask) if type(base) is range else base[mask[base]]
+    numpy = sys.modules["numpy"]
+    if type(base) is range:
+        return numpy.flatnonzero(mask)
+    rows = numpy.asarray(base, dtype="i8")
+    return rows[mask[rows]]
 
 
 def value_test(column: Column, op: str, value: str) -> Callable[[Any], bool]:

@@ -1,8 +1,7 @@
 """Pages of a table. This file's text runs **in the kernel**, as ``columns.py`` does.
 
-A table is a DataFrame or Series of pandas or polars, a list of dicts or a numpy array of two
-dimensions: exactly these types, no subclass. Nothing here changes a table or copies more than one
-column.
+A table is a DataFrame or Series of pandas or polars: exactly these types, no subclass. Nothing here
+changes a table or copies more than one column.
 """
 
 from __future__ import annotations
@@ -13,35 +12,30 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .columns import (
+    COMPARISONS,
     FIRST,
     KINDS,
-    Codes,
     Column,
+    Native,
     Refused,
     as_list,
     cell_text,
     encodable,
     kind_of,
     matching,
+    moment,
     ordered,
     truth,
     whole_or_float,
 )
-from .profiles import profile
-from .variables import dtype_text, is_one_of, is_plain, type_name
+from .variables import dtype_text, is_one_of, type_name
 
 TARGET = "jupyter_codeinterp.tables"
 SECONDS = 0.6
-"""Time limit for sorting, filtering or profiles of one request."""
+"""Time limit for sorting and filtering in one request."""
 MAX_ROWS = 200
 MAX_COLUMNS = 50
 MAX_FILTERS = 8
-MAX_KEYS = 1_000
-"""Columns of a list of dicts, and its first rows that are searched for them."""
-FEW_TEXTS = 0.5
-"""The share of different texts above which numbering them would take too long."""
-CODED_ROWS = 2_000
-"""Minimum number of rows to number texts before comparing them."""
 EXACT = 2**53
 """Larger whole numbers lose digits in an array that marks missing values by NaN."""
 KEPT = 2
@@ -66,20 +60,15 @@ class Table:
 
 def table_of(value: Any) -> Table:
     kind = type(value)
-    pandas, numpy = sys.modules.get("pandas"), sys.modules.get("numpy")
+    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
     if pandas is not None and is_one_of(kind, pandas, ("DataFrame",)):
         return frame_table(value, pandas)
     if pandas is not None and is_one_of(kind, pandas, ("Series",)):
         return frame_table(value.to_frame(), pandas)
-    polars = sys.modules.get("polars")
     if polars is not None and is_one_of(kind, polars, ("DataFrame",)):
         return polars_table(value, polars)
     if polars is not None and is_one_of(kind, polars, ("Series",)):
         return polars_table(value.to_frame(), polars)
-    if numpy is not None and is_one_of(kind, numpy, ("ndarray",)) and value.ndim == 2:
-        return array_table(value)
-    if kind is list and all(type(row) is dict for row in value[:MAX_KEYS]):
-        return records_table(value)
     raise Refused("not_a_table", type_name(kind))
 
 
@@ -100,46 +89,61 @@ def series_column(series: Any, label: str, pandas: Any) -> Column:
     if type(module) is not str or module.split(".")[0] not in ("numpy", "pandas"):
         # An array type of another package: its methods are unknown code.
         return Column(label, name, lambda positions: [f"<{name}>" for _ in positions])
-    if module.split(".")[0] == "numpy":
-        found = array_column(series.to_numpy(), label, name)
-        if dtype.kind in "Mm":
-            found.take = lambda positions: list(values.take(positions))
-            found.parse = found.show = pandas.Timestamp if dtype.kind == "M" else pandas.Timedelta
-        return found
 
     def take(positions: Sequence[int]) -> list[Any]:
         return list(values.take(positions))
 
+    if module.split(".")[0] == "numpy":
+        found = array_column(series.to_numpy(), label, name)
+        if dtype.kind in "Mm":
+            found.take = take
+            found.parse = pandas.Timestamp if dtype.kind == "M" else pandas.Timedelta
+        return found
     if type(dtype) is pandas.SparseDtype and dtype.kind in KINDS:
         dense = Column(label, name, take, KINDS[dtype.kind], parse=parser(dtype.kind))
         dense.array = lambda: series.sparse.to_dense().to_numpy()
         return dense
     if type(dtype) is pandas.DatetimeTZDtype:
         utc = values.asi8.view(f"M8[{dtype.unit}]")
-        zone = dtype.tz
 
         def instant(text: str) -> Any:
             moment = pandas.Timestamp(text)
-            moment = moment.tz_localize(zone) if moment.tzinfo is None else moment
+            moment = moment.tz_localize(dtype.tz) if moment.tzinfo is None else moment
             return moment.tz_convert("UTC").tz_localize(None).to_datetime64()
 
-        def local(moment: Any) -> Any:
-            return pandas.Timestamp(moment, tz="UTC").tz_convert(zone)
-
-        return Column(label, name, take, "time", lambda: utc, parse=instant, show=local)
-    if pandas.api.types.is_bool_dtype(dtype) and type(dtype) is not pandas.CategoricalDtype:
-        return Column(label, name, take, "truth", lambda: with_nan(series), parse=truth)
-    if pandas.api.types.is_numeric_dtype(dtype):
-        found = Column(label, name, take, "number", lambda: exact_numbers(series))
-        found.parse = whole_or_float
-        return found
+        return Column(label, name, take, "time", lambda: utc, instant)
     if type(dtype) is pandas.CategoricalDtype:
-        kinds = series_column(pandas.Series(values.categories), label, pandas)
-        codes = Codes(values.codes, kinds, len(values.categories), bool(dtype.ordered))
-        return Column(label, name, take, kinds.kind, codes=lambda: codes)
-    if type(dtype) is pandas.StringDtype and len(series) >= CODED_ROWS and has_few_texts(values):
-        return Column(label, name, take, codes=lambda: text_codes(series, pandas))
+        return categories_column(values, Column(label, name, take), pandas)
+    if pandas.api.types.is_bool_dtype(dtype):
+        return Column(label, name, take, "truth", lambda: with_nan(series), truth)
+    if pandas.api.types.is_numeric_dtype(dtype):
+        return Column(label, name, take, "number", lambda: exact_numbers(series), whole_or_float)
     return Column(label, name, take)
+
+
+def categories_column(values: Any, column: Column, pandas: Any) -> Column:
+    """Ordered categories compare by their order, others by their values."""
+    numpy = sys.modules["numpy"]
+    kinds = series_column(pandas.Series(values.categories), column.label, pandas)
+
+    def spread() -> Any:
+        """The values in an array. The last element is for the code -1."""
+        found = kinds.array()
+        if found is None:
+            return None
+        missing = numpy.array(["NaT"], found.dtype) if found.dtype.kind in "Mm" else [numpy.nan]
+        return numpy.append(found, missing)[values.codes]
+
+    def ranks() -> Any:
+        return numpy.where(values.codes < 0, numpy.nan, values.codes)
+
+    def rank(text: str) -> int:
+        return list(map(cell_text, kinds.take(range(len(values.categories))))).index(text)
+
+    column.kind = kinds.kind
+    is_ordered = bool(values.ordered)
+    column.array, column.parse = (ranks, rank) if is_ordered else (spread, kinds.parse)
+    return column
 
 
 def exact_numbers(series: Any) -> Any:
@@ -155,46 +159,18 @@ def with_nan(series: Any) -> Any:
     return series.to_numpy("float64", na_value=float("nan"))
 
 
-def has_few_texts(values: Any) -> bool:
-    """Whether texts repeat, judged by a sample of the column."""
-    step = len(values) // CODED_ROWS
-    sample = list(values[::step])
-    return len(set(sample)) < FEW_TEXTS * len(sample)
-
-
-def text_codes(series: Any, pandas: Any) -> Codes:
-    numbers, texts = pandas.factorize(series)
-    return Codes(numbers, texts_column(list(texts)), len(texts))
-
-
-def texts_column(texts: list[Any]) -> Column:
-    return Column("", "", lambda positions: [texts[position] for position in positions])
-
-
-def array_table(array: Any) -> Table:
-    def column(number: int) -> Column:
-        return array_column(array[:, number], str(number), str(array.dtype)[:100])
-
-    return Table(len(array), range(array.shape[1]), column, list)
-
-
 def array_column(array: Any, label: str, name: str) -> Column:
     def take(positions: Sequence[int]) -> list[Any]:
-        taken = array.take(positions)
-        return list(taken) if taken.dtype.kind in "Mm" else taken.tolist()
+        return list(array.take(positions).tolist())
 
     code = array.dtype.kind
     if code in KINDS:
-        return Column(label, name, take, KINDS[code], lambda: array, parse=parser(code))
+        return Column(label, name, take, KINDS[code], lambda: array, parser(code))
     return Column(label, name, take, kind_of(array[:FIRST].tolist()))
 
 
 def parser(code: str) -> Callable[[str], Any]:
     """The parser for a filter's text, by a numpy dtype's ``kind``."""
-    if code in "Mm":
-        numpy = sys.modules["numpy"]
-        parse: Callable[[str], Any] = numpy.datetime64 if code == "M" else numpy.timedelta64
-        return parse
     return truth if code == "b" else whole_or_float
 
 
@@ -207,65 +183,45 @@ def polars_table(frame: Any, polars: Any) -> Table:
 
 def polars_column(series: Any, polars: Any) -> Column:
     dtype, label, name = series.dtype, text_label(series.name), str(series.dtype)[:100]
+    kinds = {polars.Boolean: "truth", polars.Date: "time", polars.Datetime: "time"}
+    kind = next((kind for known, kind in kinds.items() if dtype == known), "text")
+    kind = "number" if dtype.is_numeric() else kind
+    parse = {"truth": truth, "time": moment, "number": whole_or_float, "text": str}[kind]
 
     def take(positions: Sequence[int]) -> list[Any]:
         return list(series.gather(list(positions)).to_list())
 
-    def array() -> Any:
-        has_null = dtype.is_integer() and series.null_count() > 0
-        is_inexact = has_null and not series.is_between(-EXACT, EXACT).all()
-        # Times with a zone compare by local time.
+    def values(base: Any) -> Any:
+        """The values at these positions, times with a zone as local times, without NaN."""
         local = series.dt.replace_time_zone(None) if name.startswith("Datetime") else series
-        made = None if is_inexact else local.to_numpy()
-        return made if made is not None and made.dtype.kind in KINDS else None
+        plain = local.fill_nan(None) if dtype.is_float() else local
+        return plain if type(base) is range else plain.gather(base)
 
-    if dtype == polars.Enum:
-        return Column(label, name, take, codes=lambda: enum_codes(series, polars))
-    kinds = {polars.Boolean: "b", polars.Date: "M", polars.Datetime: "M", polars.Duration: "m"}
-    code = next((kind for known, kind in kinds.items() if dtype == known), "")
-    code = "f" if dtype.is_numeric() else code
-    if not code:
-        return Column(label, name, take)
-    if not has_numpy():
-        return Column(label, name, take, KINDS[code])
-    return Column(label, name, take, KINDS[code], array, parse=parser(code))
+    def at(base: Any, places: Any) -> list[int]:
+        return list(places.to_list()) if type(base) is range else [base[at] for at in places]
 
+    def order(base: Any, descending: bool) -> list[int]:
+        rows = values(base).alias("value").to_frame().with_row_index("place")
+        found = rows.sort("value", descending=descending, nulls_last=True, maintain_order=True)
+        return at(base, found["place"])
 
-def has_numpy() -> bool:
-    """Import numpy, which polars neither needs nor loads before its first conversion."""
-    try:
-        import numpy  # noqa: F401
-    except ImportError:
-        return False
-    return True
+    def compare(base: Any, op: str, text: str) -> list[int]:
+        here = values(base)
+        if op in ("missing", "present"):
+            mask = here.is_null() if op == "missing" else here.is_not_null()
+        else:
+            try:
+                mask = COMPARISONS[op](here, parse(text)).fill_null(False)
+            except polars.exceptions.PolarsError:
+                raise ValueError(text) from None
+        return at(base, mask.arg_true())
 
-
-def enum_codes(series: Any, polars: Any) -> Codes:
-    if not has_numpy():
-        raise Refused("needs_numpy")
-    texts = series.dtype.categories.to_list()
-    numbers = series.to_physical().cast(polars.Int64).fill_null(-1).to_numpy()
-    return Codes(numbers, texts_column(texts), len(texts), True)
+    native = Native(order, compare) if kind != "text" or is_text(dtype, polars) else None
+    return Column(label, name, take, kind, native=native)
 
 
-def records_table(records: list[Any]) -> Table:
-    labels: dict[Any, None] = {}
-    for record in records[:MAX_KEYS]:
-        for key in record:
-            if (type(key) is str or is_plain(key)) and len(labels) < MAX_KEYS:
-                labels[key] = None
-    keys = list(labels)
-
-    def column(place: int) -> Column:
-        key = keys[place]
-
-        def take(positions: Sequence[int]) -> list[Any]:
-            rows = (records[position] for position in positions)
-            return [row.get(key) if type(row) is dict else None for row in rows]
-
-        return Column(text_label(key), "", take, kind_of(take(range(min(FIRST, len(records))))))
-
-    return Table(len(records), keys, column, list)
+def is_text(dtype: Any, polars: Any) -> bool:
+    return dtype in (polars.String, polars.Enum)
 
 
 # --- requests --------------------------------------------------------------------------
@@ -287,16 +243,13 @@ class Pages:
         self._kept: dict[Any, tuple[Any, int]] = {}
 
     def answer(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """``{"table": …}``, ``{"profiles": …}`` or ``{"refused": code, "detail": …}``."""
+        """``{"table": …}`` or ``{"refused": code, "detail": …}``."""
         try:
             name = asked["name"]
             if name not in self._namespace:
                 raise Refused("gone", name)
             value = self._namespace[name]
-            table = self._table_of(value)
-            if asked.get("profiles") is not None:
-                return {"profiles": self._profiles(table, asked["profiles"])}
-            return {"table": self._page(value, table, asked)}
+            return {"table": self._page(value, self._table_of(value), asked)}
         except Refused as refused:
             return {"refused": refused.code, "detail": encodable(refused.detail)}
         except Exception as error:
@@ -354,22 +307,9 @@ class Pages:
             if compared < before:
                 # Later filters then have fewer rows to compare.
                 searched = min(searched, round(table.rows * compared / before))
-            if type(base) is list and "numpy" in sys.modules:
-                base = sys.modules["numpy"].array(base, dtype="i8")
         if sort:
             base = ordered(self._column(table, sort[0]), base, bool(sort[1]), deadline)
         return base, searched
-
-    def _profiles(self, table: Table, places: Sequence[int]) -> list[dict[str, Any]]:
-        """A profile per column, in order, until the time is up; at least one."""
-        deadline = time.monotonic() + SECONDS
-        found: list[dict[str, Any]] = []
-        for place in places[:MAX_COLUMNS]:
-            if found and time.monotonic() > deadline:
-                break
-            column = self._column(table, place)
-            found.append(dict(profile(column, table.rows), column=place))
-        return found
 
     def _column(self, table: Table, place: int) -> Column:
         if not 0 <= place < len(table.labels):

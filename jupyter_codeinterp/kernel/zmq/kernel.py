@@ -18,8 +18,7 @@ from .late import Hear
 from .link import KernelLink
 from .process import LocalProcess
 from .run import Run
-from .tables import Tables
-from .variables import Variables, follow_engines
+from .variables import Variables
 from .wire import new_context
 
 if TYPE_CHECKING:
@@ -103,7 +102,6 @@ class KernelPool:
         self._make_process = make_process
         self._context = new_context()
         self._links: dict[str, tuple[KernelLink, Variables]] = {}
-        self._tables: dict[str, Tables] = {}
         self._starts: dict[str, int] = {}
         """Start counts of kernels that have ended."""
 
@@ -126,20 +124,12 @@ class KernelPool:
             return self._make_process(self.kernels, kernel_id)
         return LocalProcess(self.kernels, kernel_id, self._context)
 
-    def tables(self, link: KernelLink, variables: Variables) -> Tables:
-        """The tables of a pair from ``get``."""
-        known = self._tables.get(link.kernel_id)
-        if known is None or known.link is not link:
-            known = self._tables[link.kernel_id] = Tables(link, variables)
-        return known
-
     def _forget_ended(self) -> None:
         """Drop ended kernels, but keep their start counts."""
         for kernel_id, (link, _) in list(self._links.items()):
             if link.closed:
                 self._starts[kernel_id] = link.start
                 del self._links[kernel_id]
-                self._tables.pop(kernel_id, None)
 
     def close(self) -> None:
         for link, _ in self._links.values():
@@ -194,7 +184,7 @@ class ZmqKernel:
                         continue
                     info = await link.info()
                     await variables.prepare()
-                    slot = ZmqSlot(link, variables, info, self._current_id)
+                    slot = ZmqSlot(link, info, self._current_id)
                     try:
                         yield slot
                     finally:
@@ -226,10 +216,10 @@ class ZmqKernel:
         return (await self.current())[0]
 
     async def table(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """A page or profiles of a table, within 1 s; see ``Tables``. Raises KernelError
-        ``no_kernel`` or ``kernel_dead``."""
-        link, variables = await self.current()
-        return await self._pool.tables(link, variables).ask(asked)
+        """A page of a table, within 1 s; see ``Variables``. Raises KernelError ``no_kernel`` or
+        ``kernel_dead``."""
+        _, variables = await self.current()
+        return await variables.table(asked)
 
     async def current(self) -> tuple[KernelLink, Variables]:
         kernel_id = await self._current_id()
@@ -244,13 +234,11 @@ class ZmqSlot:
     def __init__(
         self,
         link: KernelLink,
-        variables: Variables,
         info: KernelInfo,
         current_id: CurrentKernelId,
     ) -> None:
         self.info = info
         self._link = link
-        self._variables = variables
         self._current_id = current_id
         self._run: Run | None = None
         self._stopping: asyncio.Task[None] | None = None
@@ -280,15 +268,11 @@ class ZmqSlot:
         if await self._current_id() != self.info.kernel_id:
             raise KernelError("kernel_changed", "The notebook has another kernel now.")
         run = self._run = Run(self._link, source, msg_id, timeout, looks_at)
-        following = self._link.spawn(
-            follow_engines(self._variables, lambda: run.begun, run.engines_work)
-        )
         try:
             async with aclosing(run.events(self.info.start)) as events:
                 async for event in events:
                     yield event
         finally:
-            following.cancel()
             self.close()
 
     def listen_on(self, hear: Hear) -> None:

@@ -17,7 +17,6 @@ from ...notebook.collector import OUTPUT_TYPES, Collector
 from ...wire.findings import Observation
 from ...wire.ports import (
     DisplayUpdated,
-    EnginesWork,
     ExecutionDone,
     ExecutionEvent,
     ExecutionStarted,
@@ -74,7 +73,6 @@ class Run:
         self._wake = asyncio.Event()
         self._collector = Collector()
         self._updates: dict[str, DisplayUpdated] = {}
-        self._engines: EnginesWork | None = None
         self._next_flush = 0.0
         self._sent_at = 0.0
         self._started_at: float | None = None
@@ -169,10 +167,6 @@ class Run:
         if self._ended is not None:
             self._ended.listen_on(hear)
 
-    def engines_work(self, work: EnginesWork) -> None:
-        self._engines = work
-        self._wake.set()
-
     def lost(self) -> None:
         self._cause = "dead"
         self._notes.append(self._link.process.gone)
@@ -243,9 +237,6 @@ class Run:
             if now >= self._next_flush:
                 for event in self._flush(now):
                     yield event
-            if self._engines is not None:
-                work, self._engines = self._engines, None
-                yield work
             self._enforce_limits(now)
             await self._sleep(now)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import re
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Union
@@ -20,12 +20,10 @@ from typing import Any, Union
 import msgspec
 
 from ...base.errors import KernelError
-from ...wire.events import EngineWork
-from ...wire.ports import EnginesWork, KernelState
+from ...wire.ports import KernelState
 from ...wiring import FEATURES
 from .. import inside as kernel_side
 from ..inside.mark import WATCH
-from ..inside.progress import PROGRESS
 from ..wire import execute_request
 from .link import KernelLink
 
@@ -79,17 +77,14 @@ def _of_features() -> list[str]:
 
 
 LIMIT = 1.0
-"""Seconds to wait for a list of variables."""
-FIRST = 3.0
-"""Seconds of a run before the first request for the progress of engines (Spark, Dask). A kernel
-without an engine gets only this one."""
+"""Seconds to wait for an answer."""
 MOST_PACKAGES = 30
-PAUSE = 2.0
-LATER = 10.0
-"""Seconds between requests, in the first minute and after it."""
 TARGET = "jupyter_codeinterp.variables"
+TABLES = "jupyter_codeinterp.tables"
+"""This target exists from the first request for a table on: other kernels never get its code."""
 _LISTING = ("engine_facts", "variables")
 _WATCHING = ("mark", *_LISTING, "absent", "expected", "changes", "watch")
+_TABLES = (*_LISTING, "columns", "tables")
 """In the order of their imports."""
 
 
@@ -98,9 +93,10 @@ class Variables:
 
     def __init__(self, link: KernelLink) -> None:
         self._link = link
-        self._registered_at = 0
+        self._registered: dict[str, int] = {}
+        """By target: the kernel's start that has it."""
+        self._registering: dict[str, asyncio.Task[bool]] = {}
         self._subshell: str | None = None
-        self._registering: asyncio.Task[bool] | None = None
         self._packages: tuple[int, dict[str, str]] = (0, {})
         """The kernel's start, and the packages that it has reported since."""
 
@@ -124,7 +120,8 @@ class Variables:
 
     async def _state(self) -> _State:
         info = await self._link.info()
-        if info.language == "python" and self._registered_at != info.start and self._link.busy:
+        registered = self._registered.get(TARGET) == info.start
+        if info.language == "python" and not registered and self._link.busy:
             await self._link.settle()
         start, packages = self._packages
         asked = {"names": [""], "packages": start != info.start}
@@ -144,48 +141,66 @@ class Variables:
         except (asyncio.TimeoutError, KernelError):
             return None
 
-    async def _read(self, asked: dict[str, Any]) -> dict[str, Any]:
+    async def table(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Answers as ``kernel/inside/tables.py``, or with ``refused``: ``busy``, ``slow`` or
+        ``other_language``. Raises KernelError."""
         info = await self._link.info()
         if info.language != "python":
+            return {"refused": "other_language"}
+        try:
+            await self.prepare()
+            answer = await asyncio.wait_for(self._read(asked, TABLES), LIMIT)
+            return answer or {"refused": "busy"}
+        except asyncio.TimeoutError:
+            return {"refused": "busy" if self._is_blocked else "slow"}
+        except KernelError:
+            # A restart dropped the request; the new process can answer the next one.
+            if self._link.closed:
+                raise
+            return {"refused": "slow"}
+
+    async def _read(self, asked: dict[str, Any], target: str = TARGET) -> dict[str, Any]:
+        """The answer of a target; {} if the kernel cannot answer now."""
+        info = await self._link.info()
+        if info.language != "python" or not await self._register(target, info.start):
             return {}
-        if self._registered_at != info.start and not await self._register(info.start):
+        if self._is_blocked:
             return {}
-        if self._link.busy and self._subshell is None:
-            return {}
-        answer = await self.ask(asked, TARGET)
+        answer = await self.ask(asked, target)
         if not answer:
-            self._registered_at = 0
+            # The kernel lost our comm target, for example to code that replaced the manager.
+            self._registered.pop(target, None)
         return answer
 
-    async def progress(self) -> dict[str, Any] | None:
-        """The answer of ``progress.py`` while a cell runs; None without one."""
-        if self._subshell is None or self._registered_at != self._link.start:
-            return None
-        try:
-            return await asyncio.wait_for(self.ask({}, PROGRESS), LIMIT) or None
-        except (asyncio.TimeoutError, KernelError):
-            return None
-
     @property
-    def subshell(self) -> str | None:
-        """The thread that answers while a cell runs; None if the kernel has none."""
-        return self._subshell
+    def _is_blocked(self) -> bool:
+        """Whether a cell blocks the only thread that can answer."""
+        return self._link.busy and self._subshell is None
 
     async def prepare(self) -> None:
         """Install the guard before code runs."""
-        start = self._link.start
-        if self._link.language == "python" and self._registered_at != start:
+        if self._link.language == "python":
             with suppress(asyncio.TimeoutError, KernelError):
-                await asyncio.wait_for(self._register(start), LIMIT)
+                await asyncio.wait_for(self._register(TARGET, self._link.start), LIMIT)
 
-    async def _register(self, start: int) -> bool:
-        """Send the snippet once. A caller who gives up waiting leaves the request to the next
+    async def _register(self, target: str, start: int) -> bool:
+        """Send the target's code once. A caller who gives up waiting leaves the request to the next
         caller."""
-        if self._registering is None or self._registering.done():
+        if self._registered.get(target) == start:
+            return True
+        task = self._registering.get(target)
+        if task is None or task.done():
             if self._link.busy:
                 return False
-            self._registering = self._link.spawn(self._install(start))
-        return await asyncio.shield(self._registering)
+            install = self._install_tables if target == TABLES else self._install
+            task = self._registering[target] = self._link.spawn(install(start))
+        return await asyncio.shield(task)
+
+    async def _install_tables(self, start: int) -> bool:
+        if not await self._run(files(_TABLES, __name__=TABLES)):
+            return False
+        self._registered[TABLES] = start
+        return True
 
     async def _install(self, start: int) -> bool:
         wire = self._link.wire
@@ -193,18 +208,19 @@ class Variables:
         asking = files(_LISTING, __name__=TARGET)
         guarding = one_file("guard", __name__="jupyter_codeinterp.guard", SESSION=session)
         watching = files((*_WATCHING, *_of_features()), __name__=WATCH, SESSION=session)
-        following = files(("progress",), __name__=PROGRESS)
-        code = "\n".join((asking, guarding, watching, following))
-        request = execute_request(code, silent=True)
-        reply = await wire.request("shell", "execute_request", request)
-        if (reply.content or {}).get("status") != "ok":
+        if not await self._run("\n".join((asking, guarding, watching))):
             return False
         self._subshell = None
         if "kernel subshells" in self._link.features:
             created = await wire.request("control", "create_subshell_request", {})
             self._subshell = (created.content or {}).get("subshell_id")
-        self._registered_at = start
+        self._registered[TARGET] = start
         return True
+
+    async def _run(self, code: str) -> bool:
+        request = execute_request(code, silent=True)
+        reply = await self._link.wire.request("shell", "execute_request", request)
+        return (reply.content or {}).get("status") == "ok"
 
     async def ask(self, asked: dict[str, Any], target: str) -> dict[str, Any]:
         """The answer of one of our comm targets; {} if the kernel has lost the target."""
@@ -225,38 +241,3 @@ class _State(msgspec.Struct, frozen=True):
     cells_run: Union[int, None] = None
     packages: dict[str, str] = {}
     inputs: Union[tuple[int, ...], None] = None
-
-
-class _Answer(msgspec.Struct, frozen=True):
-    """Code in the kernel may answer anything."""
-
-    progress: tuple[EngineWork, ...]
-    loaded: bool = False
-
-
-async def follow_engines(
-    variables: Variables, begun: Callable[[], bool], tell: Callable[[EnginesWork], None]
-) -> None:
-    """Call ``tell`` at each change in the work of engines during a run, until cancelled."""
-    loop = asyncio.get_running_loop()
-    shown = EnginesWork(())
-    await asyncio.sleep(FIRST)
-    began = loop.time()
-    while variables.subshell is not None:
-        answer = _read(await variables.progress()) if begun() else None
-        if answer is not None:
-            if not answer.loaded:
-                return
-            work = EnginesWork(answer.progress[:2])
-            if work != shown:
-                shown = work
-                tell(work)
-        await asyncio.sleep(PAUSE if loop.time() < began + 60 else LATER)
-
-
-def _read(answer: object) -> _Answer | None:
-    """The answer; None if it did not come in time or has another form."""
-    try:
-        return msgspec.convert(answer, _Answer)
-    except msgspec.ValidationError:
-        return None

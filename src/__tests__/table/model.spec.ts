@@ -18,9 +18,6 @@ class Server {
     if (this.failure && this.fails(query)) {
       throw Object.assign(new Error(this.failure.message), this.failure);
     }
-    if (query.profiles) {
-      return { profiles: [profile(query.profiles[0])], kernel: 'k 1' };
-    }
     return { table: this._page(query), kernel: 'k 1' };
   };
 
@@ -50,20 +47,6 @@ class Server {
   }
 }
 
-function profile(column: number) {
-  return {
-    column,
-    read: 1,
-    missing: 0,
-    min: '',
-    median: '',
-    max: '',
-    bins: [],
-    top: [],
-    distinct: 0
-  };
-}
-
 async function opened() {
   const server = new Server();
   const model = new TableModel(server.ask);
@@ -81,11 +64,10 @@ describe('a table', () => {
     model.need(150, 220);
     await settled();
     expect(model.row(210)!.label).toBe('210');
-    const pages = () => server.asked.filter(({ profiles }) => !profiles);
-    expect(pages().map(({ start }) => start)).toEqual([0, 100, 200]);
+    expect(server.asked.map(({ start }) => start)).toEqual([0, 100, 200]);
     model.need(120, 180);
     await settled();
-    expect(pages()).toHaveLength(3);
+    expect(server.asked).toHaveLength(3);
   });
 
   it('keeps a bounded number of rows', async () => {
@@ -97,11 +79,6 @@ describe('a table', () => {
     }
     expect(model.row(9_900)).not.toBeNull();
     expect(model.row(0)).toBeNull();
-  });
-
-  it('gets profiles of all shown columns', async () => {
-    const { model } = await opened();
-    expect([...model.state.profiles.keys()]).toEqual([0, 1]);
   });
 
   it('drops the answer to an earlier order', async () => {
@@ -157,11 +134,7 @@ describe('a table', () => {
     expect(model.row(300)).not.toBeNull();
   });
 
-  it.each([
-    'table_not_comparable',
-    'table_too_large_to_sort',
-    'table_needs_numpy'
-  ])(
+  it.each(['table_not_comparable', 'table_too_large_to_sort'])(
     'keeps the rows and filters it had when the server answers %s',
     async code => {
       const { server, model } = await opened();

@@ -75,7 +75,6 @@ export function toolDone(view: ISessionView, event: ToolDone): ISessionView {
     tool: event.name,
     title: event.title,
     phase: 'done',
-    engines: [],
     status: event.status,
     ...(event.cell_id ? { cellId: event.cell_id } : {}),
     elapsed: event.elapsed,
@@ -150,6 +149,5 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   leftover: false,
   stopped: false,
   comment: '',
-  engines: [],
   failure: ''
 };

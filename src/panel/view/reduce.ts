@@ -165,8 +165,6 @@ function apply(view: ISessionView, event: Event): ISessionView {
       return card(view, event.call_id, { phase: 'kernel' });
     case 'run_started':
       return runStarted(view, event);
-    case 'run_progress':
-      return card(view, event.call_id, { engines: event.work });
     case 'tool_done':
       return toolDone(view, event);
     case 'finding_silenced':

@@ -7,7 +7,6 @@
 import type {
   Cleared,
   Draft,
-  EngineWork,
   FilesKept,
   Figure,
   Finding,
@@ -124,8 +123,6 @@ export interface ICardItem {
   readonly comment: string;
   /** Cells that define variables lost with the kernel. */
   readonly needed: readonly string[];
-  /** Progress of engines in the kernel. */
-  readonly engines: readonly EngineWork[];
   /** Why the last decision on it did not reach the server; '' if it did. */
   readonly failure: string;
 }

@@ -495,23 +495,6 @@ describe('a card', () => {
     expect(card.textContent).not.toContain('status=');
   });
 
-  const told = (done: number) => ({
-    type: 'run_progress' as const,
-    call_id: 'c1',
-    work: [{ engine: 'Spark' as const, done, of: 200 }]
-  });
-
-  it('says how far an engine in the kernel is', async () => {
-    await panel(started, opened, waiting, decided, running, told(3), told(14));
-    expect(screen.getByText('Spark: 14 of 200 tasks')).toBeTruthy();
-    expect(screen.queryByText('Spark: 3 of 200 tasks')).toBeNull();
-  });
-
-  it('says nothing of engines after the run', async () => {
-    await panel(started, opened, waiting, decided, running, told(14), done());
-    expect(screen.queryByText('Spark: 14 of 200 tasks')).toBeNull();
-  });
-
   it('says that it waits for the kernel', async () => {
     await panel(started, opened, waiting, decided, {
       type: 'kernel_waiting',

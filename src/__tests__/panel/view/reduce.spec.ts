@@ -88,7 +88,6 @@ const aWholeTurn: Event[] = [
   waiting,
   decided,
   { type: 'kernel_waiting', call_id: 'c1' },
-  { type: 'run_progress', call_id: 'c1', work: [] },
   running,
   done({ status: 'error' }),
   step(2),

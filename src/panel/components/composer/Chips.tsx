@@ -4,8 +4,8 @@ import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
 import type { IMention } from './mentions';
 
-/** The types that open as a table, at the start of a mention's detail. A list may hold dicts. */
-const TABLE = /^(DataFrame|Series|list|ndarray \d+ × \d+$)/;
+/** The types that open as a table, at the start of a mention's detail. */
+const TABLE = /^(DataFrame|Series)/;
 
 function Thumbnail({ picture }: { picture: File }): JSX.Element | null {
   const [url, setUrl] = React.useState('');

@@ -193,12 +193,6 @@ function CardStatus({ card }: { card: ICardItem }): JSX.Element {
       {!silent && (
         <span className="jp-codeinterp-Card-status">{nameOf(card, trans)}</span>
       )}
-      {running &&
-        card.engines.map(({ engine, done, of }) => (
-          <span key={engine} className="jp-codeinterp-Card-status">
-            {trans.__('%1: %2 of %3 tasks', engine, done, of)}
-          </span>
-        ))}
       {(ran || running) && (
         <span className="jp-codeinterp-Card-time">{time}</span>
       )}
