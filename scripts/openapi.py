@@ -27,7 +27,7 @@ from jupyter_codeinterp.features.mcp_server.handlers import (
 )
 from jupyter_codeinterp.features.mcp_server.tokens import Token
 from jupyter_codeinterp.features.tables.handlers import ROUTES as TABLE_ROUTES
-from jupyter_codeinterp.features.tables.shapes import Head, Page, Profile, TableAnswer, TableAsked
+from jupyter_codeinterp.features.tables.shapes import Head, Page, TableAnswer, TableAsked
 from jupyter_codeinterp.journal.changes import Review, Reviewed
 from jupyter_codeinterp.models.anthropic.services import LocalServer
 from jupyter_codeinterp.models.offered import Described
@@ -402,7 +402,6 @@ ANSWERS: dict[type[msgspec.Struct], str] = {
     TableAnswer: "ITableAnswer",
     Page: "ITablePage",
     Head: "ITableHead",
-    Profile: "ITableProfile",
     verification.Verification: "IVerification",
     verification.CellLine: "IVerifiedCell",
 }

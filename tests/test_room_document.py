@@ -22,6 +22,7 @@ from jupyter_codeinterp.notebook.room import RoomDocument, found, saves, server_
 from jupyter_codeinterp.notebook.room import document as document_module
 from jupyter_codeinterp.notebook.room import rooms as rooms_module
 from jupyter_codeinterp.notebook.room.server_ydoc import ServerYDoc
+from jupyter_codeinterp.notebook.room.shared import SharedNotebook
 from jupyter_codeinterp.wire.commands import Lease, ServerFrame
 from jupyter_codeinterp.wire.ops import Insert, Receipt
 from jupyter_codeinterp.wire.stores import StoredOp

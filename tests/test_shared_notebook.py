@@ -60,7 +60,7 @@ def room_with(cells: Sequence[Cell]) -> YNotebook:
 class Room:
     def __init__(self, cells: Sequence[Cell]) -> None:
         self.document = room_with(cells)
-        self.shared = SharedNotebook(self.document, {}, set())
+        self.shared = SharedNotebook(self.document, set())
         self.seq = 0
 
     def apply(self, op: Op) -> Receipt:

@@ -7,7 +7,7 @@ the number, not the event. Times are seconds.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal, Union
+from typing import Any, Literal, Union
 
 import msgspec
 

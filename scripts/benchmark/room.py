@@ -26,7 +26,7 @@ OUT = {"output_type": "stream", "name": "stdout", "text": "a line of output\n" *
 def measure() -> list[Figure]:
     document = YNotebook()
     document.set(_notebook())
-    shared = SharedNotebook(document, {}, set())
+    shared = SharedNotebook(document, set())
     times = [
         _timed(document, partial(shared.apply, "s", seq, op)) for seq, op in enumerate(_ops(), 1)
     ]

@@ -70,7 +70,6 @@ export type Event =
   | DraftDecided
   | KernelWaiting
   | RunStarted
-  | RunProgress
   | ToolDone
   | FindingSilenced
   | QuestionAsked
@@ -598,7 +597,6 @@ export interface EventFrame {
     | DraftDecided
     | KernelWaiting
     | RunStarted
-    | RunProgress
     | ToolDone
     | FindingSilenced
     | QuestionAsked
@@ -1027,23 +1025,6 @@ export interface RunStarted {
   msg_id: string;
   kernel_id: string;
   language: string;
-}
-/**
- * Progress of engines in the kernel (Spark, Dask) for this run. Each event replaces the
- * last.
- */
-export interface RunProgress {
-  type: 'run_progress';
-  call_id: string;
-  work: EngineWork[];
-}
-/**
- * Tasks of the jobs that an engine in the kernel does now. Untrusted.
- */
-export interface EngineWork {
-  engine: 'Dask' | 'Spark';
-  done: number;
-  of: number;
 }
 /**
  * The end of a card. ``detail`` is the bounded text of the result as the model sees it.

@@ -43,8 +43,7 @@ export interface IUnfinished {
  *
  * ``start`` and ``rows``: the part of the rows that match all ``filters``, in the order of
  * ``sort``. ``column``: the first of 50 columns. ``fresh``: sort and filter again.
- * ``kernel``: of the last answer, if there was one. With ``profiles`` (columns), the answer has
- * profiles instead of rows.
+ * ``kernel``: of the last answer, if there was one.
  */
 export interface ITableAsked {
   readonly notebook: string;
@@ -57,7 +56,6 @@ export interface ITableAsked {
   readonly filters?: readonly (readonly [number, '<' | '<=' | '=' | '>' | '>=' | 'contains' | 'missing' | 'present', string])[];
   readonly fresh?: boolean;
   readonly kernel?: string;
-  readonly profiles?: readonly number[] | null;
 }
 
 /**
@@ -293,7 +291,6 @@ export interface IOwnCommand {
  */
 export interface ITableAnswer {
   readonly table?: ITablePage | null;
-  readonly profiles?: readonly ITableProfile[] | null;
   readonly kernel?: string;
 }
 
@@ -329,24 +326,6 @@ export interface ITableHead {
   readonly label: string;
   readonly dtype: string;
   readonly kind: 'number' | 'text' | 'time' | 'truth';
-}
-
-/**
- * A profile of one column. ``read``: number of values that it is based on, all or a sample.
- *
- * Numbers and times have ``min``, ``median``, ``max`` and ``bins`` (counts); other values have
- * ``top`` (the most frequent, with counts) and ``distinct``.
- */
-export interface ITableProfile {
-  readonly column: number;
-  readonly read: number;
-  readonly missing: number;
-  readonly min: string;
-  readonly median: string;
-  readonly max: string;
-  readonly bins: readonly number[];
-  readonly top: readonly (readonly [string, number])[];
-  readonly distinct: number;
 }
 
 /**

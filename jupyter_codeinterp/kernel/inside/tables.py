@@ -186,7 +186,13 @@ def polars_column(series: Any, polars: Any) -> Column:
     kinds = {polars.Boolean: "truth", polars.Date: "time", polars.Datetime: "time"}
     kind = next((kind for known, kind in kinds.items() if dtype == known), "text")
     kind = "number" if dtype.is_numeric() else kind
-    parse = {"truth": truth, "time": moment, "number": whole_or_float, "text": str}[kind]
+    parsers: dict[str, Callable[[str], Any]] = {
+        "truth": truth,
+        "time": moment,
+        "number": number_of_64_bits,
+        "text": str,
+    }
+    parse = parsers[kind]
 
     def take(positions: Sequence[int]) -> list[Any]:
         return list(series.gather(list(positions)).to_list())
@@ -218,6 +224,12 @@ def polars_column(series: Any, polars: Any) -> Column:
 
     native = Native(order, compare) if kind != "text" or is_text(dtype, polars) else None
     return Column(label, name, take, kind, native=native)
+
+
+def number_of_64_bits(text: str) -> int | float:
+    """polars compares with no larger whole number."""
+    found = whole_or_float(text)
+    return found if abs(found) < 2**63 else float(found)
 
 
 def is_text(dtype: Any, polars: Any) -> bool:
