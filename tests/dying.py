@@ -41,9 +41,6 @@ class Kernel:
     async def info(self) -> KernelInfo:
         return self.info_now
 
-    def expect(self) -> None:
-        pass
-
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[Any]:
         yield Slot(self)

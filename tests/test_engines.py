@@ -14,18 +14,6 @@ from jupyter_codeinterp.view.notebook_prompt import variable_lines
 from jupyter_codeinterp.wire.ports import ExecutionDone
 from tests.kernels import python, run
 
-# Ray gives up a start that takes half a minute, as on a busy machine.
-STARTS_RAY = """
-import pandas, ray, time
-for attempt in range(4):
-    try:
-        ray.init(num_cpus=1, include_dashboard=False, object_store_memory=80 * 2**20,
-            log_to_driver=False)
-        break
-    except Exception:
-        ray.shutdown()
-"""
-
 MAKES = {
     "polars": (
         "import polars, sys\n"
@@ -40,13 +28,12 @@ MAKES = {
         },
     ),
     "dask": (
-        "import dask.array, dask.dataframe, pandas, time\n"
+        "import dask.dataframe, pandas, time\n"
         "def slow(frame):\n    time.sleep(600)\n    return frame\n"
         "one = pandas.DataFrame({'a': [1, 2], 'b': [0.5, 1.5]})\n"
         "two = dask.dataframe.from_pandas(one, npartitions=2)\n"
         "slowly = two.map_partitions(slow, meta=one.iloc[:0])\nslow_column = slowly['a']\n"
         "by_key = slowly.set_index('a').b\n"
-        "array = dask.array.zeros((10**6, 10**6), chunks=100)\n"
         "del slow, one, two",
         {
             "slowly": {
@@ -57,10 +44,6 @@ MAKES = {
                 "type": "Series", "engine": "dask", "dtype": "int64"
             },
             "by_key": {"type": "Series", "engine": "dask", "dtype": "float64"},
-            "array": {
-                "type": "Array", "engine": "dask",
-                "dtype": "float64", "shape": [10**6, 10**6]
-            },
         },
     ),
     "duckdb": (
@@ -70,16 +53,6 @@ MAKES = {
             "asked": {
                 "type": "DuckDBPyRelation", "engine": "duckdb",
                 "columns": [["a", "BIGINT"], ["b", "DOUBLE"]],
-            },
-        },
-    ),
-    "xarray": (
-        "import numpy, xarray\n"
-        "grid = xarray.Dataset({'t': (('x', 'y'), numpy.zeros((2, 3)))})\nfield = grid['t']",
-        {
-            "grid": {"type": "Dataset", "columns": [["t", "float64 (x: 2, y: 3)"]]},
-            "field": {
-                "type": "DataArray", "shape": [2, 3], "dtype": "float64 (x: 2, y: 3)"
             },
         },
     ),
@@ -95,28 +68,6 @@ MAKES = {
                 "type": "DataFrame", "engine": "spark",
                 "columns": [["id", "bigint"], ["half", "double"]],
             },
-        },
-    ),
-    "ray": (
-        f"{STARTS_RAY}\n"
-        "def slow(rows):\n    time.sleep(600)\n    return rows\n"
-        "read = ray.data.range(10**12)\nslowly = read.map_batches(slow)\n"
-        "there = ray.data.from_pandas(pandas.DataFrame({'a': [1, 2], 'b': ['x', 'y']}))\n"
-        "del slow, attempt",
-        {
-            "read": {"type": "Dataset", "engine": "ray", "columns": [["id", "int64"]]},
-            "slowly": {"type": "Dataset", "engine": "ray"},
-            "there": {
-                "type": "MaterializedDataset", "engine": "ray",
-                "columns": [["a", "int64"], ["b", "string"]],
-            },
-        },
-    ),
-    "jax": (
-        "import jax\nplaced = jax.numpy.zeros((2, 3))\nlater = (placed @ placed.T).sum()",
-        {
-            "placed": {"type": "ArrayImpl", "shape": [2, 3], "dtype": "float32 on cpu:0"},
-            "later": {"type": "ArrayImpl", "shape": [], "dtype": "float32 on cpu:0"},
         },
     ),
     "torch": (
@@ -220,24 +171,6 @@ async def test_stop_cancels_what_dask_has_not_begun() -> None:
             kernel, "time.sleep(0.5)\nprint(waiting(), kept.result())\nclient.close()"
         )
         assert printed(done) == "{'memory'} -1\n"
-
-
-async def test_ray_ends_what_a_data_set_runs_when_stopped() -> None:
-    if importlib.util.find_spec("ray") is None:
-        pytest.skip("Ray is not installed: scripts/engines tables has it")
-    async with python() as (kernel, _, _):
-        makes = (
-            f"{STARTS_RAY}\ndef slow(rows):\n    time.sleep(120)\n    return rows\n"
-            "many = ray.data.range(100, override_num_blocks=50).map_batches(slow)\n"
-            "free = lambda: ray.available_resources().get('CPU', 0)"
-        )
-        _, done = await run(kernel, makes)
-        assert done.status == "ok", done.outputs
-        _, done = await run(kernel, "many.materialize()", timeout=15)
-        assert "KeyboardInterrupt" in names(done), done.outputs
-        wait = "until = time.time() + 60\nwhile not free() and time.time() < until: time.sleep(0.1)"
-        _, done = await run(kernel, f"{wait}\nprint(free())")
-        assert printed(done) == "1.0\n"
 
 
 def line(**facts: Any) -> dict[str, str]:

@@ -475,56 +475,13 @@ async def test_nothing_is_read_before_the_room_has_its_whole_file() -> None:
         assert [cell.cell_id for cell in (await reading).cells] == ["a"]
 
 
-# --- the agent among people ---------------------------------------------------------------
-
-
-async def test_people_see_the_agent_and_its_cell_until_its_turn_ends() -> None:
-    async with shared() as (live, world, _):
-        await live.read()
+async def test_the_agent_asks_a_room_for_nothing_once_it_has_left() -> None:
+    async with drafted() as (live, world, window):
         here = world.people
-        here.set_local_state({"kernel": "of the server's"})
-        await live.apply(S, 1, Insert("d", "raw", "1 + 1", ("a",)))
-        state = here.get_local_state()
-        assert state is not None
-        assert (state["user"]["display_name"], state["current"]) == ("Code interpreter", "d")
-        assert state["cursors"][0]["head"]["item"]
-        live.end_turn(S)
+        here.set_local_state({**(here.get_local_state() or {}), "kernel": "of the server's"})
+        live.moved("new.ipynb", window)
+        await live.read()
         assert here.get_local_state() == {"kernel": "of the server's"}
-
-
-async def test_an_op_that_no_turn_waits_for_does_not_show_the_agent() -> None:
-    async with shared() as (live, world, _):
-        live.apply_later(S, 1, Insert("d", "raw", "1 + 1", ("a",)))
-        await until(lambda: "d" in world.ids)
-        here = world.people
-        assert here.get_local_state() == {}
-        await live.apply(S, 2, Insert("e", "raw", "2", ("d",)))
-        assert (here.get_local_state() or {})["current"] == "e"
-
-
-async def test_the_agent_leaves_though_the_notebook_was_renamed_after_its_last_op() -> None:
-    async with drafted() as (live, world, window):
-        here = world.people
-        live.moved("new.ipynb", window)
-        live.end_turn(S)
-        assert here.get_local_state() == {}
-
-
-async def test_the_agent_is_seen_once_though_the_notebook_is_renamed_in_mid_turn() -> None:
-    async with drafted() as (live, world, window):
-        before = world.people
-        live.moved("new.ipynb", window)
-        await live.read()
-        assert before.get_local_state() == {}
-
-
-async def test_a_room_that_was_let_go_hears_nothing_of_the_agent() -> None:
-    async with drafted() as (live, world, _):
-        seen: list[str] = []
-        world.people.observe(lambda topic, changes: seen.append(topic))
-        world.let_go(loses=False)
-        live.end_turn(S)
-        assert seen == [], "a room that is closed cannot tell anybody"
 
 
 async def test_the_agent_has_no_say_in_whether_the_room_saves_by_itself() -> None:

@@ -121,37 +121,6 @@ async def test_a_kernel_that_has_done_anything_is_asked_again() -> None:
         assert fences(person) - before == 1
 
 
-async def test_a_kernel_that_is_expected_to_run_code_is_asked_ahead_of_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(link_module, "FENCE_VALID", 60)
-    async with python_and_person() as (kernel, person, link):
-        await run(kernel, "'first'")
-        await until(lambda: person.sources() == ["'first'"])
-        before = fences(person)
-        kernel.expect()
-        kernel.expect()
-        await until(lambda: fences(person) - before == 1 and link._fence_is_valid())
-        async with kernel.hold():
-            pass
-        await run(kernel, "'second'")
-        await until(lambda: person.sources() == ["'first'", "'second'"])
-        assert fences(person) - before == 1
-
-
-async def test_a_kernel_that_is_busy_is_not_asked_ahead(gate: Gate) -> None:
-    async with python_and_person() as (kernel, person, link):
-        await run(kernel, "'so that we are connected'")
-        await person.begun(person.run(gate.source))
-        await until(lambda: link.busy)
-        kernel.expect()
-        assert link._fence is None or link._fence.done()
-        person.run("x = 1")
-        ours = asyncio.create_task(run(kernel, "print(x)"))
-        gate.open()
-        assert text((await ours)[1]) == "1\n"
-
-
 def fences(person: Person) -> int:
     """How often the kernel has said that it is idle, when asked (and once what it is)."""
     kinds = ((m["msg_type"], m["parent_header"].get("msg_type")) for m in person.messages)

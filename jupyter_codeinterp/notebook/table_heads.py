@@ -10,13 +10,10 @@ import csv
 import io
 import logging
 import os
-import sqlite3
 import time
 from collections.abc import Iterable
-from contextlib import closing, suppress
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
 from ..sandbox.shared import trees
@@ -25,21 +22,13 @@ MOST, SECONDS = 20, 0.5
 """Maximum number of files, and of folders; seconds for all of them."""
 READ = 1_000_000
 """Bytes of a text file."""
-READ_OF_DATABASE = 50_000_000
-"""Bytes. The rows of a larger database are not counted."""
-_PAGE_SIZE, _COUNT = slice(16, 18), slice(28, 32)
-"""Bytes of an SQLite file's header: the size of a page (1 for 65,536), and the number of pages."""
 COLUMNS, LONGEST = 30, 60
 """Maximum number of names, and of characters of each."""
 TEXTS = (".csv", ".tsv")
-DATABASES = (".db", ".db3", ".sqlite", ".sqlite3")
-MOST_TABLES = 20
 MOST_LISTED = 1_000
 """Entries of a folder that are looked at."""
 FIRST_NAMES, NAMES_LENGTH = 5, 120
 """Names in a folder that are shown, and roughly the characters of all of them."""
-JOURNAL = {"sessions", "events", "messages", "ops"}
-"""Tables of our journal, which is never read."""
 
 log = logging.getLogger(__name__)
 
@@ -49,26 +38,25 @@ def heads(root: Path, folder: str, names: Iterable[str]) -> dict[str, str]:
     slash, the first names in it. ``folder`` is below ``root``; no link is followed."""
     names, until = list(names), time.monotonic() + SECONDS
     found: dict[str, str] = {}
-    tables = [name for name in names if name.lower().endswith((*TEXTS, *DATABASES))][:MOST]
+    tables = [name for name in names if name.lower().endswith(TEXTS)][:MOST]
     folders = [name for name in names if name.endswith("/")][:MOST]
     for name in (*tables, *folders):
         path = f"{folder}/{name}" if folder else name
         if ".codeinterp" in path.split("/") or time.monotonic() > until:
             continue
         try:
-            found[name] = _head(root, path, until)
+            found[name] = _head(root, path)
         except Exception as error:
             log.debug("Cannot read %s: %r", name, error)
     return found
 
 
-def _head(root: Path, path: str, until: float) -> str:
+def _head(root: Path, path: str) -> str:
     if path.endswith("/"):
         with trees.listed(root, path.rstrip("/")) as entries:
             return _first_names(islice(entries, MOST_LISTED))
     with trees.below(root, path) as (file, _):
-        is_database = path.lower().endswith(DATABASES)
-        return _database(file, until) if is_database else _text(file)
+        return _text(file)
 
 
 def _first_names(entries: Iterable[os.DirEntry[str]]) -> str:
@@ -123,50 +111,3 @@ def _decoded(data: bytes) -> str:
         return data[:-4].decode("utf-8-sig") + data[-4:].decode("utf-8", "replace")
     except UnicodeDecodeError:
         return data.decode("latin-1")
-
-
-def _database(file: BinaryIO, until: float) -> str:
-    """Tables of an SQLite file. Views and virtual tables, which may run anything, are not read;
-    counting ends at the time ``until``."""
-    with TemporaryDirectory() as folder:
-        # SQLite opens files by name, and code may have put a link there.
-        path = Path(folder, "copy")
-        path.write_bytes(_beginning(file))
-        rest = bool(file.read(1))
-        return _tables(f"{path.as_uri()}?mode=ro&immutable=1", until, counts=not rest)
-
-
-def _beginning(file: BinaryIO) -> bytearray:
-    """A database of at most ``READ_OF_DATABASE`` bytes. Of a larger one, SQLite reads the pages
-    that are there if its header counts no more."""
-    data = bytearray(file.read(READ_OF_DATABASE))
-    if len(data) == READ_OF_DATABASE:
-        size = int.from_bytes(data[_PAGE_SIZE], "big")
-        data[_COUNT] = (len(data) // (65_536 if size == 1 else size)).to_bytes(4, "big")
-    return data
-
-
-def _tables(uri: str, until: float, counts: bool) -> str:
-    with closing(sqlite3.connect(uri, uri=True)) as db:
-        db.execute("PRAGMA trusted_schema=OFF")
-        db.set_progress_handler(lambda: time.monotonic() > until, 1_000)
-        found = "SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite\\_%'"
-        plain = " ESCAPE '\\' AND sql NOT LIKE 'create virtual%' LIMIT ?"
-        names = [str(name) for (name,) in db.execute(found + plain, (10 * MOST_TABLES,))]
-        if set(names) >= JOURNAL:
-            raise ValueError("our journal")
-        described = []
-        for name in names[:MOST_TABLES]:
-            columns = [str(row[1]) for row in db.execute(f"PRAGMA table_info({_quoted(name)})")]
-            rows = ""
-            with suppress(sqlite3.OperationalError):  # The time is up; count(*) would not notice.
-                counted = f"SELECT coalesce(sum(1), 0) FROM {_quoted(name)}"
-                rows = _rows(db.execute(counted).fetchone()[0]) if counts else ""
-            described.append(f"{_shown(name)} ({': '.join(filter(None, (rows, _names(columns))))})")
-    more = len(names) - len(described)
-    others = f" and {more:,} more" if more else ""
-    return f"tables {', '.join(described)}{others}" if described else "no tables"
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

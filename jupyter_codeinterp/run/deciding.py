@@ -40,7 +40,6 @@ async def carry_out(
     in every mode. ``granted``: an earlier decision about this source."""
     turn = job.turn
     job.proposed = source
-    job.expect_kernel()
     job.placing = job.complete(source)
     job.go(CellEvent.WRITTEN)
     if not (job.runs and MODES[turn.mode].unasked):

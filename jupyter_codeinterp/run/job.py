@@ -26,7 +26,6 @@ from . import hooked
 from .approval import policy
 from .approval.decisions import Decision
 from .approval.hooks import HookNote
-from .approval.modes import MODES
 from .expected import Contract
 from .states import CellEvent, CellState, after
 from .turn.results import OutputRoom, Result
@@ -287,7 +286,6 @@ class CellJob:
                 *(self.title, self.old_source),
             )
         )
-        self.expect_kernel()
 
     def decided(self, decision: Decision, labels: tuple[Label, ...]) -> DraftDecided:
         return DraftDecided(
@@ -303,11 +301,6 @@ class CellJob:
             labels,
             decision.person,
         )
-
-    def expect_kernel(self) -> None:
-        """Start the kernel early if nobody is asked: it may be what the run waits for."""
-        if self.runs and MODES[self.turn.mode].unasked:
-            self.turn.kernel.expect()
 
     def go(self, event: CellEvent) -> None:
         self.state = after(self.state, event)

@@ -7,7 +7,7 @@ The report is untrusted: it is bounded, and its names reach the model inert and 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, Union
 
@@ -19,7 +19,7 @@ from ..cell_code.source import Source, parsed
 from ..view.plain_text import clean, cut
 from ..view.untrusted import escaped
 from ..wire.findings import Place
-from ..wire.ops import Output, called
+from ..wire.ops import called
 from ..wire.ports import ExecutionDone, KernelState
 from .approval.hooks import CellCode, Change, Fact
 from .expected import ResultSeen
@@ -37,7 +37,7 @@ LAST_ONLY = (
 _SHELL = re.compile(r"%%(?:bash|sh|script[ \t]+(?:ba|da|k|z)?sh)\b(?!.*[ \t]-[a-z]*e)")
 _STOPS = re.compile(r"^[ \t]*set[ \t]+-(?:[a-z]*e|o[ \t]+errexit)", re.MULTILINE)
 NO_STATUS = "exit status {} of `{}`"
-UNSHOWN = "{} made and not shown: the backend is {}. Run `%matplotlib inline`, then `display(fig)`."
+
 ESCAPED = (
     "The path has the signs {}: in a plain string a backslash begins an escape. Write the path "
     "with / or as r'…'."
@@ -150,15 +150,12 @@ class Absent(msgspec.Struct, frozen=True):
     count: int = 0
     what: str = "files"
     path: str = ""
-    elsewhere: tuple[str, ...] = ()
     escapes: tuple[str, ...] = ()
 
 
 class _Failures(msgspec.Struct, frozen=True):
     absent: Any = None
     statuses: tuple[tuple[int, str], ...] = ()
-    unshown: Union[tuple[int, str], None] = None
-    """Number of plots that the backend does not show, and its name."""
 
 
 async def after_run(turn: Turn, code: CellCode, done: ExecutionDone, result: Result) -> Result:
@@ -171,9 +168,6 @@ async def after_run(turn: Turn, code: CellCode, done: ExecutionDone, result: Res
     except (msgspec.ValidationError, RecursionError):
         return result
     lines = [NO_STATUS.format(status, command) for status, command in report.statuses[:20]]
-    if report.unshown is not None and not _has_picture(done.outputs):
-        count, backend = report.unshown
-        lines.append(UNSHOWN.format("1 plot was" if count == 1 else f"{count} plots were", backend))
     defined: list[str] = []
     if absent is not None and absent.kind == "name":
         size = sum(len(cell.source) for cell in turn.notebook.snapshot.cells)
@@ -185,12 +179,6 @@ async def after_run(turn: Turn, code: CellCode, done: ExecutionDone, result: Res
         return result
     text = cut(clean(turn.untrusted.scrub("\n".join(lines))), LONGEST)
     return noted(result, f"{HEADING}\n{turn.untrusted.quoted(escaped(text))}")
-
-
-def _has_picture(outputs: Iterable[Output]) -> bool:
-    """Whether a plot that is still open may be among the outputs."""
-    data = (one.get("data") for one in outputs)
-    return any(isinstance(one, dict) and "image/png" in one for one in data)
 
 
 def hides_failures(source: str) -> bool:
@@ -219,8 +207,6 @@ def _lines(absent: Absent) -> Iterator[str]:
         yield ESCAPED.format(", ".join(absent.escapes))
     if absent.near:
         yield f"Nearest: {', '.join(absent.near)}"
-    if absent.elsewhere:
-        yield f"The working folder has {', '.join(absent.elsewhere)}"
     if absent.there:
         more = absent.count - len(absent.there)
         rest = f" and {more:,} more" if more > 0 else ""

@@ -364,9 +364,6 @@ class Kernel(Protocol):
     async def overlay(self) -> Overlay | None:
         """None if the kernel writes into the folder itself. Raises KernelError."""
 
-    def expect(self) -> None:
-        """Prepare for a run soon, without waiting. ``hold`` still waits as before."""
-
     def hold(self) -> AbstractAsyncContextManager[Slot]:
         """Wait until the kernel is idle, and keep our other sessions out. A busy kernel gets no
         request, because nobody could withdraw it."""

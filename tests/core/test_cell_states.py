@@ -82,8 +82,6 @@ class MemoryKernel:
     async def info(self) -> KernelInfo:
         return KernelInfo(self.kernel_id, self.start, "python", "3")
 
-    def expect(self) -> None: ...
-
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[MemorySlot]:
         await self.idle.wait()

@@ -194,7 +194,7 @@ touched = []
     )
     await b.turn(mode="auto")
     assert b.results[-1].splitlines()[-1] == "[]"
-    assert "to be of type DataFrame, got another DataFrame." in b.results[1]
+    assert "The rows of `table` cannot be counted: its type is DataFrame." in b.results[1]
     assert "The rows of `frame` cannot be counted: its type is Frame." in b.results[2]
     assert "Expected 'a' in `named`, which is missing." in b.results[4]
 

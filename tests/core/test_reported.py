@@ -50,9 +50,9 @@ CASES = (
     ("df.regon", "`df` has no regon.", "Nearest: region, round", COLUMNS),
     ("pd.read_cvs('x')", "`pandas` has no read_cvs.", "Nearest: read_csv, read_sql, read_sas"),
     ("[].appendd(1)", "`list` has no appendd.", "Nearest: append"),
-    ("d['Alpha']", "`d` has no 'Alpha'.", "Nearest: 'alpha'", "There are these keys: 'alpha'"),
+    ("d['Alpha']",),
     ("odd_table['c']", "`odd_table` has no 'c'.", "There are these columns: 'b'"),
-    ("odd_keys['c']", "`odd_keys` has no 'c'.", "There are these keys: 'alpha'"),
+    ("odd_keys['c']",),
     ("odder", "Nearest: odd, orders, odd_keys"),
     ("Plain().push_al", "`Plain` has no push_al.", "Nearest: push_all"),
     ("print(rate)", "Cell 1 (c1) defines `rate` and has not run in this kernel."),
@@ -62,20 +62,20 @@ CASES = (
         "Nearest: data.csv",
         "There are these files: data.csv, other.txt, raw/",
     ),
-    ("open('Events.csv')", "The working folder has raw/events.csv"),
+    ("open('Events.csv')", "The working folder has no 'Events.csv'."),
     ("open('rw/2024/x.csv')", "The working folder has no 'rw'. The path as Python read it: "
      "'rw/2024/x.csv'", "Nearest: raw/", "There are these folders: raw/"),
     ("open('raw/evnts.csv')", "The folder 'raw' has no 'evnts.csv'. The path as Python read it: "
      "'raw/evnts.csv'", "Nearest: events.csv", "There are these files: events.csv"),
     ("open(os.path.abspath('no') + '/data.csv')", "There are these folders: raw/",
-     "The working folder has data.csv"),
+     ),
     (
         r"open('sub\new\table.csv')",
         r"The path has the signs \n, \t: in a plain string a backslash begins an escape. "
         "Write the path with / or as r'…'.",
     ),
     ("open('/nowhere/data.csv')", "The folder '/' has no 'nowhere'. The path as Python read it: "
-     "'/nowhere/data.csv'", "The working folder has data.csv"),
+     "'/nowhere/data.csv'"),
     ("!exit 3", "exit status 3 of `exit 3`"),
     ("!false\nx = !ls /nosuch\n!!exit 4\n!true", "exit status 1 of `false`",
      "exit status 2 of `ls /nosuch`", "exit status 4 of `exit 4`"),
@@ -172,40 +172,11 @@ def test_labels_in_an_array_of_anothers_type_are_not_read() -> None:
         assert absent(raised.value, {"table": table})["there"] == [] == seen
 
 
-PLOT = "import matplotlib.pyplot as plt\nfig, ax = plt.subplots()\nx = ax.plot([1, 2])"
-AGG = "import matplotlib\nmatplotlib.use('agg')\n"
-HOW = " Run `%matplotlib inline`, then `display(fig)`."
-PLOTS = (
-    # the code of a cell, then what the model reads of it
-    (f"{AGG}{PLOT}", f"1 plot was made and not shown: the backend is agg.{HOW}"),
-    ("ax.set_title('more')", ""),
-    ("plt.close('all')\nfor i in range(2):\n    plt.figure()\n    plt.savefig(f'{i}.png')",
-     f"2 plots were made and not shown: the backend is agg.{HOW}"),
-    ("x = plt.figure()\nplt.close()", ""),
-    ("%matplotlib inline\ndisplay(fig)", ""),
-    (PLOT, ""),
-    ("matplotlib.use('svg')\nfig, ax = plt.subplots()\nfig", ""),
-)  # fmt: skip
-
-
-async def test_a_plot_that_nothing_shows(bench: Benches, room: Room, tmp_path: Path) -> None:
-    await room.restart()
-    await room.run(f"import os\nos.chdir({str(tmp_path)!r})")
-    b = bench(*(run(source) for source, _ in PLOTS), say("Done."))
-    await b.turn(mode="auto")
-    results = b.sent_results
-    assert [reported(one) for one in results] == [[words] if words else [] for _, words in PLOTS]
-    shown = ["[image: <Figure" in one for one in results]
-    assert shown == [False, False, False, False, True, True, True]
-
-
 FORGED = (
     "5",
     "{'kind': 'key'}",
     "{'kind': 'key', 'wanted': 'a', 'there': 7}",
     "{'kind': 'key', 'wanted': 'a', 'there': ['x'] * 100_000}",
-    "None, 'unshown': [1]",
-    "None, 'unshown': [1, 'x' * 100_000]",
 )
 
 

@@ -15,7 +15,7 @@ from tornado.web import HTTPError
 
 from ...base.errors import KernelError
 from ...base.sentences import Sentence
-from ..wire import KernelMessage, Spec
+from ..wire import KernelMessage, Process, Spec
 from ..wire.port import GONE
 from .wire import NOT_FOUND, SHUT_DOWN, GatewayWire
 
@@ -25,16 +25,11 @@ AGAIN = 5.0
 log = logging.getLogger(__name__)
 
 
-class GatewayProcess:
-    """Implements ``Process``. A gateway reports nothing about a kernel's process."""
+class GatewayProcess(Process):
+    """A gateway reports nothing about a kernel's process. It restarts a kernel that died, and says
+    so on the wire."""
 
     is_here = False
-    is_sandboxed = False
-    written = None
-    is_ending = False
-    autorestarts = False
-    """The gateway restarts a kernel that died, and says so on the wire."""
-    number = None
 
     def __init__(self, kernels: Any, kernel_id: str) -> None:
         """``kernels`` is jupyter_server's ``GatewayMappingKernelManager``."""
@@ -57,15 +52,6 @@ class GatewayProcess:
     @property
     def gone(self) -> Sentence:
         return self._ended or GONE
-
-    def limit_hit(self, error: str, since: float) -> Sentence:
-        return Sentence()
-
-    def refused(self, since: float) -> Sentence:
-        return Sentence()
-
-    def connections(self, since: float) -> tuple[()]:
-        return ()
 
     async def spec(self) -> Spec | None:
         if self._spec is None:

@@ -45,9 +45,6 @@ class InProcessKernel:
     async def overlay(self) -> None:
         """None: the code writes into the folder itself."""
 
-    def expect(self) -> None:
-        """Do nothing: this kernel always knows whether it is idle."""
-
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[InProcessSlot]:
         async with self._idle:

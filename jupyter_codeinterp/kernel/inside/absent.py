@@ -2,7 +2,7 @@
 kernel**.
 
 It runs no code of the person's types: names come from modules, classes, folders and known tables.
-Standard library only, and ``executing`` of IPython.
+Standard library only.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def of_key(error: KeyError, namespace: dict[str, Any]) -> dict[str, Any]:
             index = owner
         trace = trace.tb_next
     if table is None and index is None:
-        return of_dictionary(error, wanted, namespace)
+        return {}
     is_frame = pandas is not None and is_one_of(type(table), pandas, ("DataFrame",))
     columns = texts(table.columns) if is_frame else None
     names = texts(index) if index is not None else columns
@@ -126,29 +126,6 @@ def texts(labels: Any) -> list[str]:
         if not is_one_of(type(part.array), arrays, tuple(dir(arrays))):
             return []
     return list(filter(None, map(key_text, labels[:MOST])))
-
-
-def of_dictionary(error: KeyError, wanted: str, namespace: dict[str, Any]) -> dict[str, Any]:
-    """The facts for ``name[…]`` in the cell's own code."""
-    import ast
-
-    from executing import Source
-
-    trace: Any = error.__traceback__
-    while trace.tb_next is not None:
-        trace = trace.tb_next
-    node = Source.executing(trace).node
-    frame = trace.tb_frame
-    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
-        return {}
-    name = node.value.id
-    if frame.f_locals is not namespace:
-        return {}  # A function's variables may hold private values.
-    value = dict.get(namespace, name)
-    if type(value) is not dict:
-        return {}
-    names = filter(None, map(key_text, islice(list(value), MOST)))
-    return dict(found("key", wanted, name, names, True), what="keys")
 
 
 def of_attribute(error: Any, namespace: dict[str, Any]) -> dict[str, Any]:
@@ -189,17 +166,9 @@ def of_file(error: Any, namespace: dict[str, Any]) -> dict[str, Any]:
     what = "files" if name == asked else "folders"
     listed = [one for one in entries(folder or ".") if what == "files" or one[-1:] == "/"]
     told = found("file", name, folder, listed, folder != os.path.dirname(folder) or not folder)  # noqa: PTH120
-    here = entries(".")
-    folders = [one for one in here if one[-1:] == "/"][:SHOWN]
-    files = [*(here if folder else ()), *(one + inner for one in folders for inner in entries(one))]
-    there = [one for one in files if is_like(one, asked)]
     escapes = [repr(sign)[1:-1] for sign in dict.fromkeys(path) if not sign.isprintable()]
     shown = {"path": repr(path)[: 3 * LONGEST], "escapes": escapes[:SHOWN], "what": what}
-    return dict(told, elsewhere=[plain(one[: 2 * LONGEST]) for one in there[:NEAREST]], **shown)
-
-
-def is_like(path: str, name: str) -> bool:
-    return path[-1:] != "/" and letters(os.path.basename(path)) == letters(name) != ""  # noqa: PTH119
+    return dict(told, **shown)
 
 
 def entries(folder: str) -> list[str]:

@@ -61,13 +61,6 @@ def dask_column(value: Any) -> dict[str, Any]:
     return {"engine": "dask", "dtype": str(value._meta.dtype)[:LONGEST]}
 
 
-def dask_array(value: Any) -> dict[str, Any]:
-    """A length of NaN is unknown, and omitted with all others."""
-    shape = [int(length) for length in value.shape if length == length]
-    facts = {"engine": "dask", "dtype": str(value.dtype)[:LONGEST]}
-    return {**facts, "shape": shape} if len(shape) == len(value.shape) else facts
-
-
 def duckdb_query(value: Any) -> dict[str, Any]:
     return {"engine": "duckdb", "columns": pairs(zip(value.columns, value.types))}  # noqa: B905
 
@@ -77,37 +70,8 @@ def spark_table(value: Any) -> dict[str, Any]:
     return {"engine": "spark", "columns": pairs(value.dtypes)}
 
 
-def remote_spark_table(value: Any) -> dict[str, Any]:
-    """No columns: they are on the Spark server."""
-    return {"engine": "spark"}
-
-
-def ray_table(value: Any) -> dict[str, Any]:
-    """Ray has a schema once it has read some rows."""
-    schema = value.schema(fetch_if_missing=False)
-    if schema is None:
-        return {"engine": "ray"}
-    return {"engine": "ray", "columns": pairs(zip(schema.names, schema.types))}  # noqa: B905
-
-
 def placed_array(value: Any) -> dict[str, Any]:
-    """An array of PyTorch or JAX, which may still be computing."""
     return {"shape": list(value.shape), "dtype": f"{value.dtype} on {value.device}"[:LONGEST]}
-
-
-def xarray_array(value: Any) -> dict[str, Any]:
-    return {"shape": list(value.shape), "dtype": _dims(value)}
-
-
-def xarray_set(value: Any) -> dict[str, Any]:
-    variables = value.variables
-    return {"columns": pairs((name, _dims(variables[name])) for name in value.data_vars)}
-
-
-def _dims(value: Any) -> str:
-    lengths = zip(value.dims, value.shape)  # noqa: B905, the kernel's Python may be 3.9
-    sizes = ", ".join(f"{name}: {length}" for name, length in lengths)
-    return f"{value.dtype} ({sizes})"[:LONGEST]
 
 
 DASK = "dask.dataframe"
@@ -117,16 +81,9 @@ KNOWN: tuple[tuple[str, str, Callable[[Any], dict[str, Any]]], ...] = (
     ("polars", "LazyFrame", polars_query),
     (DASK, "DataFrame", dask_table),
     (DASK, "Series", dask_column),
-    ("dask.array", "Array", dask_array),
     ("duckdb", "DuckDBPyRelation", duckdb_query),
     ("pyspark.sql.classic.dataframe", "DataFrame", spark_table),
-    ("pyspark.sql.connect.dataframe", "DataFrame", remote_spark_table),
-    ("ray.data.dataset", "Dataset", ray_table),
-    ("ray.data.dataset", "MaterializedDataset", ray_table),
     ("torch", "Tensor", placed_array),
     ("torch.nn", "Parameter", placed_array),
-    ("jax._src.array", "ArrayImpl", placed_array),
-    ("xarray", "DataArray", xarray_array),
-    ("xarray", "Dataset", xarray_set),
 )
 """Module, type in it, and the function for its facts."""

@@ -1,16 +1,13 @@
 """Reports facts about a cell's result, to compare with an expectation. This file's text runs **in
 the kernel**.
 
-As in ``variables.py``, it reads no value of an unknown type: kinds come from base classes, compared
-by identity. Takes about a millisecond. Standard library only.
+As in ``variables.py``, it reads no value of an unknown type. Takes about a
+millisecond. Standard library only.
 """
 
 from __future__ import annotations
 
-import datetime
-import decimal
 import sys
-from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
@@ -19,45 +16,16 @@ from .variables import CONTAINERS, ONE_COLUMN, is_among, is_one_of, key_text, ty
 MOST_KEYS = 2_000
 """Keys of larger tables and dictionaries are not compared."""
 
-BUILT_IN = {
-    int: ("int", "number"),
-    float: ("float", "number"),
-    decimal.Decimal: ("Decimal", "number"),
-    complex: ("complex",),
-    bool: ("bool",),
-    str: ("str",),
-    bytes: ("bytes",),
-    list: ("list",),
-    tuple: ("tuple",),
-    set: ("set",),
-    frozenset: ("frozenset", "set"),
-    dict: ("dict",),
-    type(None): ("None",),
-    datetime.date: ("date",),
-    datetime.datetime: ("datetime",),
-    datetime.timedelta: ("timedelta",),
+SAME = {
+    "NoneType": "None",
+    "Decimal": "number",
+    "float": "number",
+    "floating": "float",
+    "frozenset": "set",
+    "int": "number",
+    "integer": "int",
 }
-OTHERS = {
-    "numpy": {
-        "ndarray": ("ndarray",),
-        "number": ("number",),
-        "integer": ("int",),
-        "floating": ("float",),
-        "bool_": ("bool",),
-    },
-    "pandas": {
-        "DataFrame": ("DataFrame",),
-        "Series": ("Series",),
-        "Index": ("Index",),
-        "Timestamp": ("Timestamp",),
-        "Timedelta": ("Timedelta",),
-    },
-    "polars": {"DataFrame": ("DataFrame",), "Series": ("Series",)},
-}
-NAMES = {
-    *(name for names in BUILT_IN.values() for name in names),
-    *(name for kinds in OTHERS.values() for names in kinds.values() for name in names),
-}
+"""Further names of built-in types, and of numpy's."""
 
 
 def seen(wanted: dict[str, Any], namespace: dict[str, Any], last: Any) -> dict[str, Any]:
@@ -78,31 +46,18 @@ def seen(wanted: dict[str, Any], namespace: dict[str, Any], last: Any) -> dict[s
 
 
 def kinds(value: Any) -> list[str]:
-    """The name of its type, then the names of the known types among its base classes."""
-    kind, known = type(value), list(known_types())
+    """The names of its type and of the base classes."""
+    kind = type(value)
     if kind is bool:
         return ["bool"]
-    own = type_name(kind)
-    if own in NAMES and not is_among(kind, (other for other, _ in known)):
-        own = f"another {own}"
-    names = (names for one in ancestors(kind) for other, names in known if one is other)
-    return list(dict.fromkeys([own, *(name for some in names for name in some)]))
+    names = [type_name(one) for one in ancestors(kind)]
+    return list(dict.fromkeys([*names, *(SAME[name] for name in names if name in SAME)]))
 
 
 def ancestors(kind: type) -> tuple[type, ...]:
     """The type and its base classes, whatever its metaclass says."""
     found: tuple[type, ...] = type.__dict__["__mro__"].__get__(kind)
     return found
-
-
-def known_types() -> Iterator[tuple[Any, tuple[str, ...]]]:
-    yield from BUILT_IN.items()
-    for module, types in OTHERS.items():
-        loaded = sys.modules.get(module)
-        for name, names in types.items():
-            kind = getattr(loaded, name, None)
-            if isinstance(kind, type):
-                yield kind, names
 
 
 def count(value: Any) -> int | None:

@@ -1,5 +1,5 @@
-"""Watches cells of the agent: failed commands, plots that nothing shows, and variables before and
-after. This file's text runs **in the kernel**.
+"""Watches cells of the agent: failed commands, and variables before and after. This file's text
+runs **in the kernel**.
 
 It uses one ``TimeBudget`` per cell. The reply to the cell carries the report as a payload, which
 only our server reads. It watches only cells of our own connection and adds no name to the person's.
@@ -130,29 +130,6 @@ class Statuses:
 
 
 # -------------------------------------------------------------------------------------------------
-# Plots that no display shows.
-
-SHOWS_NOTHING = frozenset({"agg", "cairo", "pdf", "pgf", "ps", "svg", "template"})
-"""Backends of matplotlib that only write files."""
-
-
-def open_plots() -> list[Any]:
-    """The figure managers of pyplot: one for each plot that is open."""
-    helpers: Any = sys.modules.get("matplotlib._pylab_helpers")
-    return [] if helpers is None else list(helpers.Gcf.figs.values())
-
-
-def unshown(before: list[Any]) -> list[Any] | None:
-    """The number of plots opened since ``before``, and the backend; None if it shows plots."""
-    opened = [one for one in open_plots() if not any(one is other for other in before)]
-    if not opened:
-        return None
-    matplotlib: Any = sys.modules["matplotlib"]
-    backend = str(matplotlib.get_backend()).lower()
-    return [len(opened), backend] if backend in SHOWS_NOTHING else None
-
-
-# -------------------------------------------------------------------------------------------------
 # The watch.
 
 BEFORE, AFTER, PARTLY = 0.35, 0.9, 1.0
@@ -175,7 +152,6 @@ class CellWatch:
         self.own: dict[str, int] = {}
         """Variables that cells of the agent made, and the ids of their values after them."""
         self.before: dict[str, Any] | None = None
-        self.plots: list[Any] = []
         self.budget = TimeBudget()
         self.statuses = Statuses()
 
@@ -186,7 +162,6 @@ class CellWatch:
         began, self.budget = time.thread_time(), TimeBudget()
         self.statuses.failed = []
         try:
-            self.plots = open_plots()
             self.before = self.variables(BEFORE)
             for part in PARTS:
                 part.begin(self.shell, info, self.budget)
@@ -199,12 +174,11 @@ class CellWatch:
         if self.before is None:
             return
         try:
-            before, plots = self.before, self.plots
+            before = self.before
             self.finish()
             # First, so that the later look at the variables sees effects of this.
             error, namespace = result.error_in_exec, self.shell.user_ns
             report: dict[str, Any] = {"statuses": self.statuses.told(error)}
-            report["unshown"] = unshown(plots)
             if error is not None:
                 report["absent"] = absent(error, namespace)
             until = self.budget.deadline(PARTLY)
@@ -235,7 +209,7 @@ class CellWatch:
 
     def finish(self) -> None:
         """Remove everything that watches the cell."""
-        self.before, self.plots = None, []
+        self.before = None
         for part in PARTS:
             part.finish()
 

@@ -12,17 +12,13 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from jupyter_client.session import Session
 
 from ...base.errors import KernelError
 from ...base.sentences import Sentence
-from ...wire.findings import Observation
 from ..inside.mark import AGENT
-
-if TYPE_CHECKING:
-    from ...sandbox.overlay.written import Written
 
 GONE = Sentence("The kernel died or was restarted. All its variables are gone.")
 YIELD_AFTER = 0.005
@@ -191,77 +187,78 @@ class Spec(NamedTuple):
     language: str
 
 
-class Process(Protocol):
+class Process(ABC):
     """The process of one kernel, as the server's manager reaches it."""
 
-    @property
-    def is_here(self) -> bool:
-        """Whether it runs on this machine."""
+    is_here = True
+    """Whether it runs on this machine."""
+    sandbox: Any = None
+    """The provisioner of a sandboxed kernel, which knows its limits, connections and files."""
 
     @property
-    def is_sandboxed(self) -> bool: ...
-
-    @property
-    def written(self) -> Written | None:
-        """The files that a sandboxed kernel wrote into its overlay; None without one."""
-
-    @property
+    @abstractmethod
     def is_known(self) -> bool:
         """Whether the manager still has the kernel."""
 
     @property
     def is_ending(self) -> bool:
         """Whether somebody shuts it down or restarts it."""
+        return False
 
     @property
     def number(self) -> int | None:
         """The process id; None where it cannot be seen."""
+        return None
 
     @property
+    @abstractmethod
     def seems_busy(self) -> bool:
         """Whether the manager last saw the kernel busy."""
 
     @property
-    def autorestarts(self) -> bool: ...
+    def autorestarts(self) -> bool:
+        """Whether the manager restarts a kernel that died."""
+        return False
 
     @property
     def gone(self) -> Sentence:
         """A sentence about a kernel that died."""
+        return GONE
 
-    def limit_hit(self, error: str, since: float) -> Sentence:
-        """The sandbox limit that code hit, if it was sent at ``since`` (``time.monotonic``); "" for
-        none. ``error``: name and text."""
-
-    def refused(self, since: float) -> Sentence:
-        """The connections that a sandbox refused since then, in words; "" for none."""
-
-    def connections(self, since: float) -> tuple[Observation, ...]:
-        """The connections that a sandbox observed since then."""
-
+    @abstractmethod
     async def spec(self) -> Spec | None: ...
 
+    @abstractmethod
     async def is_alive(self) -> bool: ...
 
+    @abstractmethod
     async def check(self) -> None:
         """Find out whether a kernel that does not answer still exists."""
 
+    @abstractmethod
     async def interrupt(self) -> None:
         """Raises KernelError."""
 
+    @abstractmethod
     async def restart(self) -> None:
         """Return when the new process answers. Raises RuntimeError or TimeoutError."""
 
+    @abstractmethod
     async def kill(self) -> None:
         """End a process that does not react. No effect on one that has ended."""
 
+    @abstractmethod
     def on_restart(self, restarted: Callable[[], None]) -> None:
         """Call this when the manager restarts the kernel, before the new process exists."""
 
+    @abstractmethod
     def connect(self, on_iopub: Callable[[KernelMessage], None]) -> Wire:
         """Connect to the current process. ``on_iopub`` gets every message that it publishes."""
 
+    @abstractmethod
     def counted(self) -> AbstractContextManager[None]:
         """Count as a connection of the kernel, so that the server does not cull it as unused."""
 
+    @abstractmethod
     def close(self) -> None:
         """Forget the function of ``on_restart``."""

@@ -159,15 +159,12 @@ class ZmqKernel:
 
     async def overlay(self) -> KernelOverlay | None:
         link, _ = await self.current()
-        if link.process.written is None:
+        written = link.process.sandbox.written if link.process.sandbox is not None else None
+        if written is None:
             return None
         from .overlay import KernelOverlay  # Imported here, because few kernels have an overlay.
 
-        return KernelOverlay(link.process.written)
-
-    def expect(self) -> None:
-        if self._link is not None:
-            self._link.expect()
+        return KernelOverlay(written)
 
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[ZmqSlot]:

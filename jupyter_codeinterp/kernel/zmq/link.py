@@ -104,7 +104,7 @@ class KernelLink:
             language=language,
             language_version=self._language.get("version", ""),
             file_extension=self._language.get("file_extension", ""),
-            sandboxed=self.process.is_sandboxed,
+            sandboxed=self.process.sandbox is not None,
         )
 
     async def spec_name(self) -> str:
@@ -169,12 +169,6 @@ class KernelLink:
                 if self.closed or loop.time() - died > RESTART_TIMEOUT:
                     raise
                 await asyncio.sleep(POLL)
-
-    def expect(self) -> None:
-        """Send a needed fence early if the kernel is idle, so that the next code starts at once."""
-        asked = self._fence is not None and not self._fence.done()
-        if not (self.closed or self.lock.locked() or self.busy or asked or self._fence_is_valid()):
-            self.spawn(self._is_settled())
 
     async def _is_settled(self) -> bool:
         if self._fence_is_valid():

@@ -4,30 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import zmq.asyncio
 from jupyter_core.utils import ensure_async
 from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
-from ...base.sentences import Sentence, as_it_is, together
+from ...base.sentences import Sentence, together
 from ...sandbox import is_sandboxed
-from ...sandbox.network import book
-from ...wire.findings import Observation
-from ..wire import KernelMessage, Spec
+from ..wire import KernelMessage, Process, Spec
 from ..wire.port import GONE
 from .wire import ZmqWire
 
-if TYPE_CHECKING:
-    # Only a sandboxed kernel needs it.
-    from ...sandbox.overlay.written import Written
 
-
-class LocalProcess:
-    """Implements ``Process``."""
-
-    is_here = True
-
+class LocalProcess(Process):
     def __init__(
         self, kernels: MappingKernelManager, kernel_id: str, context: zmq.asyncio.Context
     ) -> None:
@@ -38,12 +28,8 @@ class LocalProcess:
         self._restarted: Callable[[], None] | None = None
 
     @property
-    def is_sandboxed(self) -> bool:
-        return is_sandboxed(self._km)
-
-    @property
-    def written(self) -> Written | None:
-        return self._km.provisioner.written if self.is_sandboxed else None
+    def sandbox(self) -> Any:
+        return self._km.provisioner if is_sandboxed(self._km) else None
 
     @property
     def is_known(self) -> bool:
@@ -72,25 +58,6 @@ class LocalProcess:
         # A sandbox knows which limit the kernel hit.
         why = getattr(self._km.provisioner, "why_ended", "")
         return together(why, GONE) if isinstance(why, str) and why else GONE
-
-    def limit_hit(self, error: str, since: float) -> Sentence:
-        provisioner: Any = self._km.provisioner
-        return as_it_is(provisioner.hit(error, since)) if self.is_sandboxed else Sentence()
-
-    def refused(self, since: float) -> Sentence:
-        found, lost = self._connections(since)
-        return as_it_is(book.sentence([one for one in found if one.why], lost))
-
-    def connections(self, since: float) -> tuple[Observation, ...]:
-        found, lost = self._connections(since)
-        refused = book.hosts(one for one in found if one.why)
-        made = book.hosts(one for one in found if not one.why)
-        named = (Observation("refused", refused), Observation("connected", made))
-        listed = tuple(one for one in named if one.names)
-        return (*listed, Observation("lost")) if lost else listed
-
-    def _connections(self, since: float) -> tuple[list[book.ConnectionRecord], bool]:
-        return self._km.provisioner.connections(since) if self.is_sandboxed else ([], False)
 
     async def spec(self) -> Spec | None:
         spec = self._km.kernel_spec

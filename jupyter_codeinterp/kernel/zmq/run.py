@@ -12,8 +12,9 @@ from collections.abc import AsyncGenerator, Iterable, Iterator
 from typing import Any, Literal
 
 from ...base.errors import KernelError
-from ...base.sentences import Sentence, together
+from ...base.sentences import Sentence, as_it_is, together
 from ...notebook.collector import OUTPUT_TYPES, Collector
+from ...sandbox.network import book
 from ...wire.findings import Observation
 from ...wire.ports import (
     DisplayUpdated,
@@ -336,10 +337,10 @@ class Run:
             self._collector.add(
                 "error", {"ename": "Error", "evalue": "", "traceback": [], **reply}, 0
             )
-        if self._cause != "dead":
+        if self._cause != "dead" and self._link.process.sandbox is not None:
             failed = reply.get("status") == "error"
             raised = f"{reply.get('ename')}: {reply.get('evalue')}" if failed else ""
-            self._limit = self._link.process.limit_hit(raised, self._sent_at)
+            self._limit = as_it_is(self._link.process.sandbox.hit(raised, self._sent_at))
         self._collector.take()
         if self._cause != "dead":
             self._ended = EndedRun(self._collector, self._link.spawn)
@@ -354,7 +355,7 @@ class Run:
             pages=tuple(_texts(part.get("data") for part in _payload(reply, "page"))),
             report=next(iter(_payload(reply, WATCH)), {}),
             captured=captured,
-            observed=self._observed(),
+            observed=tuple(_observed(self._link.process.sandbox, self._limit, self._sent_at)),
         )
         return self.done
 
@@ -362,10 +363,6 @@ class Run:
         """Add an error output to the cell. A kernel that does not reply sends none."""
         error = {"ename": name, "evalue": words, "traceback": [words]}
         self._collector.add("error", error, 0)
-
-    def _observed(self) -> tuple[Observation, ...]:
-        held = (Observation("held", limit=self._limit),) if self._limit else ()
-        return (*held, *self._link.process.connections(self._sent_at))
 
     def _status(self, reply: dict[str, Any]) -> Literal["ok", "error"] | Cause:
         if self._cause == "dead":
@@ -379,7 +376,11 @@ class Run:
     def _end_notes(self, reply: dict[str, Any]) -> Iterator[Sentence]:
         if self._cause == "dead":
             return
-        yield from filter(None, (self._limit, self._link.process.refused(self._sent_at)))
+        if self._limit:
+            yield self._limit
+        found, lost = _connections(self._link.process.sandbox, self._sent_at)
+        if refused := book.sentence([one for one in found if one.why], lost):
+            yield as_it_is(refused)
         if self._was_aborted():
             yield Sentence("The kernel refused to run the code.")
         elif self._lost_both:
@@ -393,6 +394,24 @@ class Run:
         elif self._dropped:
             yield DROPPED
             yield Sentence(TOO_FAST, count=self._dropped)
+
+
+def _observed(sandbox: Any, limit: Sentence, since: float) -> Iterator[Observation]:
+    """What a sandbox observed of the run; ``limit``: the one that made the code fail."""
+    if limit:
+        yield Observation("held", limit=limit)
+    found, lost = _connections(sandbox, since)
+    refused = book.hosts(one for one in found if one.why)
+    made = book.hosts(one for one in found if not one.why)
+    named = (Observation("refused", refused), Observation("connected", made))
+    yield from (one for one in named if one.names)
+    if lost:
+        yield Observation("lost")
+
+
+def _connections(sandbox: Any, since: float) -> tuple[list[book.ConnectionRecord], bool]:
+    """The connections of a sandboxed kernel since then, and whether its list lacks some."""
+    return sandbox.connections(since) if sandbox is not None else ([], False)
 
 
 def _payload(reply: dict[str, Any] | None, source: str) -> list[dict[str, Any]]:

@@ -83,9 +83,6 @@ class FileDocument:
         reading = await self._file.read()
         return reading.version, applied(reading.notebook)
 
-    def rest(self) -> None:
-        """Nobody sees who works in the file."""
-
     def look_for(self, cell_id: str) -> None:
         """No window is a view of the file."""
 

@@ -59,11 +59,6 @@ class Sharing:
         """Whether a window is a view of a room that the server does not know."""
         return any(s.collaborative and not self.is_view(s) for s in self._windows().values())
 
-    def rest(self) -> None:
-        """No turn works in the notebook now."""
-        if (writer := self._writer()) is not None:
-            writer.rest()
-
     def look_for(self, cell_id: str) -> None:
         """A view misses this cell. The view may be behind, so ask the room."""
         if (writer := self._writer()) is not None:

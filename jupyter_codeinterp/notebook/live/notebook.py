@@ -107,11 +107,6 @@ class LiveNotebook:
         holder = self.hand_over.holder
         return self.kernel_in(holder) if holder is not None else ""
 
-    @property
-    def has_turn(self) -> bool:
-        """Whether a turn is running that has sent something."""
-        return self._outbox.in_use
-
     def held_by(self, window: Window) -> bool:
         return window is self.hand_over.holder
 
@@ -324,8 +319,6 @@ class LiveNotebook:
     def end_turn(self, session_id: str) -> None:
         self._outbox.end_turn(session_id)
         self.preview.forget(session_id)
-        if not self.has_turn:
-            self.sharing.rest()
 
     def drop(self, session_id: str) -> None:
         """Forget the deleted session."""

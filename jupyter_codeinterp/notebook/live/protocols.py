@@ -67,9 +67,6 @@ class FileWriter(Window, Protocol):
     def look_for(self, cell_id: str) -> None:
         """A view of the room misses this cell: tell the notebook if the room has none."""
 
-    def rest(self) -> None:
-        """No turn works in the notebook now."""
-
 
 class Owner(Protocol[NotebookT]):
     """Knows the journal and the conversations of a notebook."""

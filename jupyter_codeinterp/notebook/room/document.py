@@ -24,10 +24,10 @@ from ...wire.commands import (
     ServerFrame,
     SnapshotTaken,
 )
-from ...wire.ops import Cell, CellView, Op, Receipt, protected_in
+from ...wire.ops import Cell, CellView, protected_in
 from ..content import views
 from . import rooms, saves
-from .presence import Presence
+from .autosave import Autosave
 from .rooms import NOT_LOADED, NOT_OPENED, Room, RoomClosed, Rooms
 from .saves import Saves
 from .shared import ORIGIN, SharedNotebook
@@ -61,10 +61,6 @@ class RoomNotebook(saves.SavedNotebook, Protocol):
     """Sends ops and reads to the room, and gets the answers."""
 
     path: str
-
-    @property
-    def has_turn(self) -> bool:
-        """Whether a turn works in the notebook."""
 
     def receive(self, window: RoomDocument, command: OpReceipt) -> None: ...
 
@@ -112,7 +108,7 @@ class RoomDocument:
             self._applied,
             lambda: self._frames.put_nowait(LookAtRoom()),
         )
-        self._presence: Presence | None = None
+        self._autosave: Autosave | None = None
         self._stop_listening: Callable[[], None] = lambda: None
 
     async def open(self, cells: Mapping[str, str]) -> tuple[dict[str, int], str]:
@@ -144,11 +140,6 @@ class RoomDocument:
     def look_for(self, cell_id: str) -> None:
         """A page misses this cell: report the cell as gone if the room lacks it, too."""
         self._frames.put_nowait(FindCell(cell_id))
-
-    def rest(self) -> None:
-        """The last turn has ended: hide the agent from the people in the room."""
-        if self._presence is not None:
-            self._presence.leave()
 
     def send(self, frame: ServerFrame) -> None:
         if isinstance(frame, (OpFrame, ReadNotebook, OutputsFrame)):
@@ -220,7 +211,9 @@ class RoomDocument:
     async def _carry_out(self, frame: Work) -> None:
         if isinstance(frame, OpFrame):
             op = (frame.session_id, frame.seq, frame.op)
-            receipt = await self._in_transaction(lambda shared: self._apply(shared, *op))
+            receipt = await self._in_transaction(lambda shared: shared.apply(*op))
+            if self._autosave is not None:
+                self._autosave.ask()
             self._notebook.receive(self, OpReceipt(frame.notebook, frame.epoch, *op[:2], receipt))
         elif isinstance(frame, ReadNotebook):
             if frame.request_id:
@@ -243,18 +236,6 @@ class RoomDocument:
             if error.code != "unreadable":
                 raise
             log.warning("Cannot look at the file of a shared notebook: %s", error.message)
-
-    def _apply(self, shared: SharedNotebook, session_id: str, seq: int, op: Op) -> Receipt:
-        receipt = shared.apply(session_id, seq, op)
-        self._be_seen_in(shared, op.cell_id)
-        return receipt
-
-    def _be_seen_in(self, shared: SharedNotebook, cell_id: str) -> None:
-        if not self._notebook.has_turn:
-            return  # The turn has ended: nobody would hide the agent again.
-        text = shared.text(cell_id)
-        if self._presence is not None and text is not None:
-            self._presence.works_in(cell_id, text)
 
     async def _read(self, frame: ReadNotebook) -> SnapshotTaken:
         """Read in parts, so that the server can do other work in between; in one step if others
@@ -316,15 +297,12 @@ class RoomDocument:
             (meta, meta.observe_deep(self._on_change)),
         )
         stop_saves = room.follow_saves(self._saves.on_save, self._saves.on_close)
-        awareness = room.awareness
-        self._presence = presence = Presence(room)
-        people = awareness.observe(lambda topic, changes: presence.others_changed())
+        self._autosave = autosave = Autosave(room)
 
         def stop() -> None:
             self._stop_listening = lambda: None
-            presence.leave()
+            autosave.stop()
             stop_saves()
-            awareness.unobserve(people)
             shared.close()
             for watched_type, subscription in watched:
                 watched_type.unobserve(subscription)

@@ -14,6 +14,7 @@ from tornado import web
 
 from ...base.errors import DocumentError
 from . import rooms
+from .rooms import NO_FILE, NOT_LOADED, NOT_OPENED, READ_ONLY
 
 # -------------------------------------------------------------------------------------------------
 # Completes the history that ``jupyter_server_ydoc`` stores of a room.
@@ -88,7 +89,7 @@ class ServerYDoc:
         except Exception as error:  # a remote manager has errors of its own
             raise await self._why_not(path, _words(error)) from error
         if not model["writable"]:
-            raise DocumentError("not_written", rooms.READ_ONLY)
+            raise DocumentError("not_written", READ_ONLY)
 
     async def _document(self, path: str, opening: Awaitable[Any]) -> Any:
         """What ``opening`` returns. After ``LOADING`` seconds it goes on in the background:
@@ -98,7 +99,7 @@ class ServerYDoc:
             document = await asyncio.wait_for(asyncio.shield(task), rooms.LOADING)
         except asyncio.TimeoutError as error:
             task.add_done_callback(_look_at_error)
-            raise await self._why_not(path, rooms.NOT_LOADED) from error
+            raise await self._why_not(path, NOT_LOADED) from error
         except Exception as error:
             raise await self._why_not(path, _words(error)) from error
         if document is None:
@@ -111,8 +112,8 @@ class ServerYDoc:
         except Exception as error:
             exists, words = True, _words(error)
         if not exists:
-            return DocumentError("no_file", rooms.NO_FILE, path=path)
-        return DocumentError("unreadable", rooms.NOT_OPENED, path=path, words=words)
+            return DocumentError("no_file", NO_FILE, path=path)
+        return DocumentError("unreadable", NOT_OPENED, path=path, words=words)
 
 
 def _words(error: Exception) -> str:

@@ -184,11 +184,6 @@ class SharedNotebook:
         saved = [{k: v for k, v in output.items() if k != "transient"} for output in outputs]
         shared_cells.change_outputs(ycell["outputs"], before, [*before[:start], *saved])
 
-    def text(self, cell_id: str) -> Any:
-        """The shared text of the cell's source; None without such a cell."""
-        ycell = self._find(cell_id)
-        return ycell.get("source") if ycell is not None else None
-
     def _find(self, cell_id: str) -> Any:
         places = self.places((cell_id,))
         return self._cells[places[0]] if places else None
