@@ -14,8 +14,7 @@ def sandboxed(monkeypatch: pytest.MonkeyPatch, is_so: bool = True) -> None:
     answers = {
         "written": None,
         "hit": lambda self, error, since: "",
-        "refused": lambda self, since: "",
-        "connections": lambda self, since: ((), (), False),
+        "connections": lambda self, since: ([], False),
     }
     for name, answer in answers.items():
         monkeypatch.setattr(LocalProvisioner, name, answer, raising=False)
