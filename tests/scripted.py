@@ -337,9 +337,6 @@ class MemoryPlace(Workplace):
         data = self.beside.get(name, b"a,b")
         return data if len(data) <= most else None
 
-    def folder(self) -> str:
-        return "/home/me/work"
-
     async def table_heads(self, names: Sequence[str]) -> dict[str, str]:
         return {name: "2 rows; columns a, b" for name in names if name == "data.csv"}
 

@@ -9,8 +9,8 @@ from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.run.approval import modes
 from jupyter_codeinterp.run.approval.code_warnings import hidden_characters
 from jupyter_codeinterp.run.approval.decisions import unasked
-from jupyter_codeinterp.run.approval.labels import notices
 from jupyter_codeinterp.run.approval.modes import cap
+from jupyter_codeinterp.run.approval.notices import notices
 from jupyter_codeinterp.run.approval.policy import (
     NEEDS_SANDBOX,
     SPOKEN_TO,
@@ -196,7 +196,7 @@ def test_refusal_says_what_did_not_happen_and_what_to_do(action: Action) -> None
         ("s = '''\n!important\n%run x.py\n'''", ()),
         ("df?\n?df", ()),
         ("await f()\nasync for x in y: pass", ()),
-        (",os.system ls", ()),  # its label is "not readable"
+        (",os.system ls", ()),
     ],
 )
 def test_notices(source: str, expected: tuple[str, ...]) -> None:

@@ -142,14 +142,8 @@ def test_late_echoes_of_outputs_do_not_bring_back_old_ones() -> None:
     assert shown() == ["the kernel's"]
 
 
-async def test_payloads(tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text("loaded = 1\n")
+async def test_payloads() -> None:
     async with python() as (kernel, _, _):
-        _, done = await run(kernel, "get_ipython().set_next_input('next')")
-        assert done.next_inputs == ("next",)
-        _, done = await run(kernel, f"%load {script}")
-        assert "loaded = 1" in done.next_inputs[0]
         _, done = await run(kernel, "len?")
         assert "Return the number of items" in done.pages[0]
 

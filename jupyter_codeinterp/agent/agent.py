@@ -1,8 +1,5 @@
 """The agent loop: ask the model, run the calls, add the results; repeat.
 
-While the model answers a message about a draft, the draft keeps waiting. The turn then ends only
-after the decision (``tools/shared/calls.py``).
-
 After a cancellation ``settle`` gives every open tool call its result.
 """
 
@@ -49,20 +46,7 @@ from .describing import describe, describe_acts, instructions, late_outputs
 from .final_answer import after_answer
 from .naming import Mentions, look_up
 from .tools.shared.base import ToolRegistry
-from .tools.shared.calls import (
-    answers,
-    at_work,
-    cancel,
-    discard,
-    news,
-    next_step,
-    preview,
-    run_calls,
-    stop,
-    stop_discussed,
-    take_outcome,
-    waits,
-)
+from .tools.shared.calls import answers, discard, preview, run_calls, stop
 from .tools.shared.step import Step
 
 CUT_OFF = Sentence(
@@ -128,9 +112,7 @@ async def run_turn(
     turn.specs, turn.step = registry.specs(), Step(turn, registry)
     turn.talk.cautions.begin_turn()
     await _open(turn, text, note, references)
-    rests = False  # Whether the model has ended its answer and waits for the person.
     while True:
-        await _until_due(turn, rests)
         turn.budget.reach(_limit(turn))
         if turn.budget.stage == "end":
             return turn.budget.ending
@@ -138,43 +120,23 @@ async def run_turn(
             return Ending("end_turn")
         if turn.meter.share > turn.limits.context_share:
             await _move_on(turn)
-        if rests or not turn.talk.is_answered:
-            rests = not await _add_queued(turn) and rests
-        if rests:
-            continue  # The person has withdrawn the message.
+        if not turn.talk.is_answered:
+            await _add_queued(turn)
         if not turn.talk.is_answered and (words := turn.budget.words()):
             turn.talk.add(user(Text(words)))
         ending = await _take_step(turn)
-        if ending is not None and turn.step.discussed is None:
-            return ending
         if ending is not None:
-            # The draft still waits.
-            if ending.message:
-                turn.show(Note(ending.message, "warning"))
-            rests = True
+            return ending
 
 
 async def _take_step(turn: AgentTurn) -> Ending | None:
     """Ask, run the calls, add the results. None if the turn goes on."""
-    try:
-        ending = await _carry_out(turn, await _ask(turn))
-    except ModelError as error:
-        if turn.step.discussed is None:
-            raise
-        return Ending("error", error.code, error.message)
+    ending = await _carry_out(turn, await _ask(turn))
     cautions = turn.talk.cautions
     if cautions.news:
         signs, cautions.news = cautions.news, []
         turn.show(Note(Sentence(SPOKEN_TO, signs=named(signs)), "warning"))
     return ending
-
-
-async def _until_due(turn: AgentTurn, rests: bool) -> None:
-    """Wait while a discussed draft runs, and while the model has nothing to do."""
-    while (earlier := turn.step.discussed) is not None and at_work(earlier):
-        if waits(earlier) and not (rests and turn.queued() is None):
-            return
-        await news(earlier)
 
 
 async def _open(turn: AgentTurn, text: str, note: str, references: tuple[Reference, ...]) -> None:
@@ -202,9 +164,8 @@ def _show_notes(turn: AgentTurn, found: Mentions) -> None:
         turn.show(note)
 
 
-async def _add_queued(turn: AgentTurn) -> bool:
-    """Add the outcome of a discussed draft, and the person's queued messages and changes.
-    False if there is nothing."""
+async def _add_queued(turn: AgentTurn) -> None:
+    """Add the person's queued messages and changes, if any."""
     acts = await describe_acts(turn)
     in_answers = turn.answer_references()
     delivery, references = _queued_and_named(turn, in_answers)
@@ -221,7 +182,6 @@ async def _add_queued(turn: AgentTurn) -> bool:
         words = turn.scrub(delivery.text)
         turn.goal = f"{turn.goal}\n\n{delivery.text}"
     content = (
-        *take_outcome(turn.step),
         *_texts(acts, late_outputs(turn), found.text),
         *found.shown,
         *_texts(found.commands, words),
@@ -229,7 +189,6 @@ async def _add_queued(turn: AgentTurn) -> bool:
     if content:
         turn.talk.add(user(*content))
     _show_notes(turn, found)
-    return bool(content)
 
 
 def _queued_and_named(
@@ -268,7 +227,7 @@ async def _ask(turn: AgentTurn) -> ModelDone:
     """The model's reply. If the stream breaks, discard the step and repeat it once."""
     show = turn.show
     for last_try in (False, True):
-        step = turn.step = next_step(turn.step)
+        step = turn.step = Step(turn, turn.step.registry)
         step.number = turn.next_number()
         request = ModelRequest(
             turn.model,
@@ -284,7 +243,7 @@ async def _ask(turn: AgentTurn) -> ModelDone:
         except ModelError as error:
             _count_usage(turn)
             discard(step)
-            turn.step = next_step(step)
+            turn.step = Step(turn, step.registry)
             broken = error.code == "broken_stream" and not last_try
             show(StepDiscarded(step.number, REPEATING if broken else Sentence()))
             if error.code == "context_full" and not last_try:
@@ -367,8 +326,7 @@ async def _carry_out(turn: AgentTurn, reply: ModelDone) -> Ending | None:
         await _move_on(turn)
     if not is_last and (calls or reason in _GO_ON):
         return None
-    may_act = turn.allowed.changes and turn.step.discussed is None
-    if reason == "end_turn" and not is_last and may_act:
+    if reason == "end_turn" and not is_last and turn.allowed.changes:
         ask = turn.budget.asks_for_step("\n".join(turn.step.said.values()))
         if ask:
             turn.talk.add(user(Text(ask)))
@@ -384,7 +342,7 @@ async def _run(turn: AgentTurn, calls: tuple[ToolUse, ...], reply: ModelDone) ->
     if not may_go_on:
         turn.budget.reach(budget.loop(turn.guard.reason))
     _store(turn, reply, calls)
-    turn.step = next_step(turn.step)
+    turn.step = Step(turn, turn.step.registry)
     return Ending("end_turn") if may_go_on and turn.went_on else None
 
 
@@ -405,10 +363,9 @@ def _store(turn: AgentTurn, reply: ModelDone, calls: tuple[ToolUse, ...]) -> Non
     turn.talk.add(reply.message, *([user(*results)] if results else []))
 
 
-async def settle(turn: AgentTurn) -> None:
+def settle(turn: AgentTurn) -> None:
     """Clean up after the last step: no draft waits, every call has a result."""
     step = turn.step
-    await cancel(step)
     turn.notebook.over = True
     for block, text in step.texts.items():
         turn.show(TextDone(block, text))
@@ -418,8 +375,6 @@ async def settle(turn: AgentTurn) -> None:
     stop(step, calls)
     if step.reply is not None:
         _store(turn, step.reply, calls)
-    if outcome := stop_discussed(step):
-        turn.talk.add(user(*outcome))
 
 
 _GO_ON = ("pause_turn", "model_context_window_exceeded")

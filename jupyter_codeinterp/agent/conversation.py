@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from ..journal.event_log import DeferredWrites
 from ..journal.sqlite.store import SqliteStore
 from ..run.turn.budget import BUDGET
-from ..run.turn.results import OUTCOME
 from ..view.attached import weight
 from ..view.injection.caution import Cautions
 from ..view.redaction.found_secrets import without_secrets
@@ -41,9 +40,10 @@ _DATA = ("<context", "<changes", "[In the text below <")
 _DESCRIPTIONS = (
     *(*_DATA, "[Between <output-"),
     *(BEGINNING, BEGINS, BUDGET, "[Check of your answer:", "[Wishes of the person"),
+    "[The outcome of the draft that was waiting:]",
 )
 """First words of notebook descriptions, which a summary omits: the new conversation has its own.
-The last one is from older journals."""
+The last two are from older journals."""
 
 
 class Conversation:
@@ -115,9 +115,9 @@ class Conversation:
     def add(self, *messages: Message) -> None:
         """Store messages in one transaction, now or, if the journal fails, later. Labels data that
         contains instructions to the model."""
-        number, nonce, quoted = self.number, self.untrusted.nonce, (BEGINNING, OUTCOME)
+        number, nonce = self.number, self.untrusted.nonce
         label = self.cautions.labelled
-        messages = tuple(label(message, nonce, _DATA, quoted) for message in messages)
+        messages = tuple(label(message, nonce, _DATA, (BEGINNING,)) for message in messages)
         self._messages = (*self._messages, *messages)
         self._deferred.do(lambda: self._store.append_messages(self._session_id, messages, number))
 
@@ -174,8 +174,6 @@ class Conversation:
                 return block.text[len(SUMMARY) :]
             if role == "user" and block.text.startswith(_DESCRIPTIONS):
                 return ""
-            if role == "user" and block.text.startswith(OUTCOME):
-                return self._result_line(block.text[len(OUTCOME) :])
             return f"{'Person' if role == 'user' else 'You'}: {_cut(block.text)}"
         if isinstance(block, (Image, Document)):
             what = "an image" if isinstance(block, Image) else "a PDF"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from jupyter_core.utils import ensure_async
 
-from ..base.paths import folder_of, root_name
+from ..base.paths import root_name
 from ..base.preload import preload
 from ..base.sentences import Sentence
 from ..base.translation import load_catalogue
@@ -334,9 +334,6 @@ class NotebookWorkplace(Workplace):
 
     async def read_file(self, name: str, most: int) -> bytes | None:
         return await read_sibling(*self._place, name, most)
-
-    def folder(self) -> str:
-        return folder_of(*self._place)
 
     async def table_heads(self, names: Sequence[str]) -> dict[str, str]:
         return await sibling_heads(*self._place, names)

@@ -20,14 +20,6 @@ def root_of(contents: Any) -> Path | None:
     return Path(contents.root_dir) if on_disk else None
 
 
-def folder_of(contents: Any, notebook: str) -> str:
-    """The absolute path of a notebook's folder, with slashes; "" if the files are not on this
-    machine's disk."""
-    root = root_of(contents)
-    folder = notebook.rpartition("/")[0]
-    return "" if root is None else (Path(os.path.abspath(root)) / folder).as_posix()  # noqa: PTH100
-
-
 def root_name(contents: Any) -> str | None:
     """The root folder's absolute path with slashes and without links, equal on every server. None
     if the files are not on this machine's disk."""

@@ -160,8 +160,9 @@ class _Reader:
             elif isinstance(part, ast.expr):
                 self._expression(part)
             else:
-                if isinstance(part, _PATTERNS) and part.name:
-                    self._bind(part.name)
+                if isinstance(part, (*_PATTERNS, ast.MatchMapping)):
+                    for name in bound_by(part):
+                        self._bind(name)
                 self._parts(part)
                 if isinstance(part, ast.ExceptHandler) and part.name:
                     self._deletes.add(part.name)

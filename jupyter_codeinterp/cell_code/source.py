@@ -141,10 +141,6 @@ def keyword(call: ast.Call, name: str) -> ast.expr | None:
     return next((one.value for one in call.keywords if one.arg == name), None)
 
 
-def is_true(node: ast.expr | None) -> bool:
-    return isinstance(node, ast.Constant) and node.value is True
-
-
 def column(node: ast.AST) -> str:
     """The column that ``df["price"]`` or ``df.price`` names; "" for anything else."""
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):

@@ -9,17 +9,14 @@ from __future__ import annotations
 import contextlib
 from functools import partial
 
-from ..base.off_loop import off_loop
 from ..base.sentences import Sentence, as_it_is
 from ..wire.events import Draft, DraftWaiting
-from ..wire.findings import Label
 from ..wire.ops import Delete, Move, SetSource
 from ..wire.ports import ExecutionDone, KernelInfo
 from . import by_hand, hooked
 from .approval import code_warnings, markdown_cells, policy
 from .approval.decisions import BY_HAND, Decision, RunByHand, new_nonce
 from .approval.hooks import CellCode, Checked, HookNote, checked
-from .approval.labels import labels, persons_variables
 from .approval.modes import MODES
 from .job import ACTIONS, NOT_CONFIRMED, CellJob, Granted, RunAttempt, why_not
 from .running import CHANGED, run_in_kernel
@@ -33,11 +30,9 @@ OLD_OUTPUT = Sentence(
 TYPED_INTO = Sentence("You changed the cell while it was being written. Your version would run.")
 
 
-async def carry_out(
-    job: CellJob, source: str, *, suspicious: bool = False, granted: Granted | None = None
-) -> None:
-    """Go from the finished draft to ``result``. ``source`` is the model's. ``suspicious``: ask
-    in every mode. ``granted``: an earlier decision about this source."""
+async def carry_out(job: CellJob, source: str, granted: Granted | None = None) -> None:
+    """Go from the finished draft to ``result``. ``source`` is the model's. ``granted``: an earlier
+    decision about this source."""
     turn = job.turn
     job.proposed = source
     job.placing = job.complete(source)
@@ -52,7 +47,7 @@ async def carry_out(
         if job.kind == "insert":
             stack.enter_context(turn.decisions.watch(job.cell_id))
         while job.result is None:
-            await _decide(job, suspicious, granted)
+            await _decide(job, granted)
             granted = None
 
 
@@ -74,7 +69,7 @@ async def _placed(job: CellJob) -> bool:
     return receipt.status != "conflict"
 
 
-async def _decide(job: CellJob, suspicious: bool, granted: Granted | None) -> None:
+async def _decide(job: CellJob, granted: Granted | None) -> None:
     """Get a decision and carry it out. Without ``result`` afterwards, it must be made anew."""
     turn = job.turn
     info = await turn.kernel_info() if job.is_code else None
@@ -92,7 +87,7 @@ async def _decide(job: CellJob, suspicious: bool, granted: Granted | None) -> No
             ACTIONS[job.kind],
             turn.mode,
             owned=job.is_owned,
-            suspicious=suspicious or said.ask,
+            suspicious=said.ask,
             always_ask=turn.always_ask,
             run_all=turn.run_all,
             barred=job.barred,
@@ -111,7 +106,7 @@ async def _decide(job: CellJob, suspicious: bool, granted: Granted | None) -> No
         return
     else:
         known = None
-    decision = known or await _ask(job, said, info, suspicious or said.ask)
+    decision = known or await _ask(job, said)
     job.go(CellEvent.DECIDED)
     if info is None and job.is_code and known is None:
         # The decision was made before a kernel had started: it holds for the one that started
@@ -120,10 +115,9 @@ async def _decide(job: CellJob, suspicious: bool, granted: Granted | None) -> No
     await _follow_decision(job, RunAttempt(_compared(job, decision), info))
 
 
-async def _ask(job: CellJob, said: Checked, info: KernelInfo | None, suspicious: bool) -> Decision:
+async def _ask(job: CellJob, said: Checked) -> Decision:
     turn = job.turn
     notices = tuple(hooked.line(turn, note) for note in said.notes)
-    labels = await labels_of(job, job.source, info)
     reasons = filter(None, (job.why, *job.why_barred))
     waiting = Draft(
         draft_id=job.draft_id,
@@ -137,8 +131,7 @@ async def _ask(job: CellJob, said: Checked, info: KernelInfo | None, suspicious:
         notices=(*reasons, *notices),
         runs=job.runs,
         can_run_all=job.runs and turn.can_run_all and not job.barred,
-        labels=labels,
-        always=suspicious or bool(job.why) or job.barred,
+        always=said.ask or bool(job.why) or job.barred,
     )
     job.shown = job.source
     turn.show(DraftWaiting(waiting))
@@ -157,10 +150,8 @@ def _compared(job: CellJob, decision: Decision) -> Decision:
 
 async def _follow_decision(job: CellJob, at: RunAttempt) -> None:
     decision = at.decision
-    runs = decision.action == "run"
-    labels = await labels_of(job, at.source, at.info) if runs else ()
-    job.turn.show(job.decided(decision, labels))
-    if not runs:
+    job.turn.show(job.decided(decision))
+    if decision.action != "run":
         job.remove(typed_too=decision.by == "person")
         edited = at.source if decision.edited else ""
         job.reject(decision.reason, edited, decision.by)
@@ -266,20 +257,6 @@ async def check(job: CellJob, source: str, info: KernelInfo | None) -> Checked:
             said = (*said, *await markdown_cells.risks(turn.markdown_risks, job.source))
     notes = (*(HookNote("", text) for text in said), *found.notes)
     return Checked(notes, found.ask or bool(said), found.refusal)
-
-
-async def labels_of(job: CellJob, source: str, info: KernelInfo | None) -> tuple[Label, ...]:
-    """What the code may reach, for the card only."""
-    if not job.is_code:
-        return ()
-    turn, language = job.turn, _code_of(job, source, info).language
-    if (source, language) != job.labelled[:2]:
-        cells, protected_names = turn.notebook.snapshot.cells, turn.document.protected
-        names = persons_variables(cells, turn.ledger.owns, protected_names)
-        read = partial(labels, source, language, names, turn.workplace.folder())
-        found = await off_loop(read, len(source), lambda: (Label("unreadable", 1),))
-        job.labelled = (source, language, found)
-    return job.labelled[2]
 
 
 def _code_of(job: CellJob, source: str, info: KernelInfo | None) -> CellCode:

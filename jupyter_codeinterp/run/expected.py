@@ -129,15 +129,6 @@ def findings(
     return found
 
 
-def held(contract: Contract, result: ResultSeen | None) -> str:
-    """The parts of a contract without findings, if the kernel could compare all of them."""
-    if result is None:
-        return ""
-    known = {"rows": result.rows is not None, "columns": result.missing is not None}
-    parts = [part for part in ("type", "rows", "columns") if getattr(contract, part)]
-    return ", ".join(parts) if all(known.get(part, True) for part in parts) else ""
-
-
 TYPE = Sentence("Expected {it} to be of type {kind}, got {got}.")
 ITEMS = Sentence("Expected {wanted} items in {it}, got {got:,}.")
 ROWS = Sentence("Expected {wanted} rows in {it}, got {got:,}.")

@@ -39,7 +39,6 @@ LONGEST = 600
 LONGEST_SENTENCE = 280
 MOST_SHOWN = 5
 """Findings on a card."""
-HELD = "(expects: {} held)"
 KEY = 16
 """Characters of a finding's key."""
 
@@ -120,8 +119,6 @@ async def after_run(
         changes = [change for change in report.changes if change.name not in names]
         differs = expected.findings(contract, report.result, changes)
         findings = [*before, *differs, *checked.findings]
-        held = "" if differs else expected.held(contract, report.result)
-        result = noted(result, HELD.format(held)) if held else result
     if found := [plain(turn, one) for one in not_silenced(turn, findings, code.source)]:
         result = with_findings(turn, result, found)
     return _with_notes(turn, result, [note for note in checked.notes if note.by])

@@ -18,7 +18,7 @@ from ..base.sentences import Sentence
 from ..notebook.passive import is_passive
 from ..view.outputs import Seen, size
 from ..wire.events import DraftDecided, DraftOpened, Status
-from ..wire.findings import Finding, Label
+from ..wire.findings import Finding
 from ..wire.messages import ToolUse
 from ..wire.ops import CellView, Delete, FinishRun, Insert, Output, Receipt, SetSource, line_ends
 from ..wire.ports import ExecutionDone, KernelInfo, Slot
@@ -170,12 +170,8 @@ class CellJob:
         """UTF-16 units streamed so far."""
         self.checked: tuple[str, tuple[Finding, ...]] = ("", ())
         """The source that the hooks checked last, and their findings."""
-        self.labelled: tuple[str, str, tuple[Label, ...]] = ("", "", ())
-        """Source, language and labels of the latest look. Most code runs unchanged."""
         self.state = CellState.WRITING
         self.result: Result | None = None
-        self.next_inputs: tuple[str, ...] = ()
-        """Code proposed with set_next_input."""
         self.placing: asyncio.Future[Receipt] | None = None
         """The notebook's answer to the draft, until it is read."""
         self.verdict: policy.Verdict | None = None
@@ -287,7 +283,7 @@ class CellJob:
             )
         )
 
-    def decided(self, decision: Decision, labels: tuple[Label, ...]) -> DraftDecided:
+    def decided(self, decision: Decision) -> DraftDecided:
         return DraftDecided(
             self.call.id,
             self.draft_id,
@@ -298,7 +294,6 @@ class CellJob:
             decision.reason,
             decision.window,
             decision.said,
-            labels,
             decision.person,
         )
 
@@ -431,7 +426,7 @@ class CellJob:
         reached the kernel."""
         if self.state is CellState.WAITING:
             stopped = Decision("reject", "stop", self.source, reason=Sentence("Stopped."))
-            self.turn.show(self.decided(stopped, ()))
+            self.turn.show(self.decided(stopped))
         if self.state is CellState.BY_HAND:
             # The person's run goes on.
             self.settle()

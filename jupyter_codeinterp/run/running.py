@@ -187,7 +187,6 @@ async def _execute(job: CellJob, at: RunAttempt, slot: Slot) -> ExecutionDone:
     if done is None:
         raise RuntimeError("the kernel's execution ended without a final event")
     await _finish(job, at, slot, done)
-    job.next_inputs = done.next_inputs
     if at.hides_output:
         turn.show(Note(Sentence(OUTPUT_HIDDEN, title=job.title, how=at.how)))
     if done.status == "dead":

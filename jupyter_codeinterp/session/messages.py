@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -101,16 +101,15 @@ def _with_arguments(references: tuple[Reference, ...], text: str) -> tuple[Refer
 # -------------------------------------------------------------------------------------------------
 # Where a message goes: two tables.
 #
-# The sender says which draft or question was waiting (``about``). So a message meant for the queue
-# cannot answer a question that came up a moment before. No message decides on a draft.
+# The sender says which question was waiting (``about``). So a message meant for the queue cannot
+# answer a question that came up a moment before. No message decides on a draft.
 
-State = Literal["idle", "working", "asks", "offers"]
-"""No turn runs; a turn runs; the agent's question waits; a draft waits."""
+State = Literal["idle", "working", "asks"]
+"""No turn runs; a turn runs; the agent's question waits."""
 About = Literal["nothing", "this", "another"]
-"""The message is about nothing, about the waiting question or draft, or about an earlier one."""
-Does = Literal["begin", "queue", "answer", "discuss"]
-"""Begin a turn, wait for the next results, answer the question, or go to the model after its
-current reply while the draft keeps waiting."""
+"""The message is about nothing, about the waiting question, or about an earlier one."""
+Does = Literal["begin", "queue", "answer"]
+"""Begin a turn, wait for the next results, or answer the question."""
 
 TABLE: dict[tuple[State, About], Does | None] = {
     ("idle", "nothing"): "begin",
@@ -120,9 +119,6 @@ TABLE: dict[tuple[State, About], Does | None] = {
     ("asks", "nothing"): "queue",
     ("asks", "this"): "answer",
     ("asks", "another"): None,
-    ("offers", "nothing"): "queue",
-    ("offers", "this"): "discuss",
-    ("offers", "another"): None,
 }
 """None: the sender gets an error."""
 
@@ -138,16 +134,12 @@ GOES_ON: dict[StopReason, bool] = {
 wait until the person sends something."""
 
 
-def route(
-    running: bool, asked: Mapping[str, Literal["question", "draft"]], about: str
-) -> Does | None:
-    """``asked``: the waiting questions (by call id) and drafts (by nonce)."""
-    # A question may come up while a draft waits: ``about`` says which one is meant.
-    kinds = {asked[about]} if about in asked else set(asked.values())
+def route(running: bool, questions: Collection[str], about: str) -> Does | None:
+    """``questions``: the call ids of those that wait."""
     state: State = "idle"
     if running:
-        state = "asks" if "question" in kinds else "offers" if "draft" in kinds else "working"
-    this: About = "this" if running and about in asked else "another"
+        state = "asks" if questions else "working"
+    this: About = "this" if running and about in questions else "another"
     return TABLE[state, this if about else "nothing"]
 
 

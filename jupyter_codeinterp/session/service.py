@@ -36,8 +36,7 @@ class Taken(c.SessionInfo, frozen=True):
     """The conversation, and in ``did`` the message's effect.
 
     ``begin``: began a turn. ``queue``: queued, because a turn is running. ``answer``: answered
-    the question with the ``call_id`` in ``about``. ``discuss``: sent to the model, while the
-    draft with the ``nonce`` in ``about``, whose cell holds ``source``, goes on waiting.
+    the question with the ``call_id`` in ``about``.
     """
 
     did: Does = "begin"
@@ -103,7 +102,6 @@ async def send(sessions: Sessions, command: c.SendMessage, sender: Sender = PROG
         command.model,
         sender.number,
         about=command.about,
-        source=command.source,
         after=command.after,
         references=references,
         rule_files=command.rule_files,

@@ -154,14 +154,12 @@ class Session:
         model: str,
         window: int = 0,
         about: str = "",
-        source: str | None = None,
         after: str = "",
         references: tuple[Reference, ...] = (),
         rule_files: bool = True,
         alone: Alone = "",
     ) -> Does:
-        """Route a message by ``messages.py``. Returns where it went. ``source``: the current source
-        of the draft's cell, for a message about a draft. ``after``, ``rule_files`` and
+        """Route a message by ``messages.py``. Returns where it went. ``after``, ``rule_files`` and
         ``alone`` apply to a turn that begins.
 
         Raises CommandError ``busy``, ``empty_message``, ``no_longer_waits``,
@@ -172,18 +170,15 @@ class Session:
             self._begin(text, mode, model, window, references, options)
         elif does == "queue":
             self.queue.add(text, window, references)
-        elif does == "answer":
+        else:
             self.decisions.answer(about, text, window)
             self.answer_references += references
-        else:
-            self.queue.add(text, window, references)
-            self.decisions.discuss(source)
         return does
 
     def would(self, text: str, about: str) -> Does:
         """What ``send`` would do with the message. Raises CommandError ``empty_message`` or
         ``no_longer_waits``."""
-        does = route(self.running, self.decisions.asked, about)
+        does = route(self.running, self.decisions.questions, about)
         if does is None:
             raise CommandError("no_longer_waits", NO_LONGER)
         if not text.strip() and not (does == "begin" and self.queue.messages):
@@ -439,7 +434,7 @@ async def _run(session: Session, text: str, references: tuple[Reference, ...]) -
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.sleep(0)
     if turn is not None:
-        await settle(turn)
+        settle(turn)
         session.log.context = turn.context
         if turn.unresponsive is not None:
             session.log.in_background(_watch(session, turn.unresponsive))

@@ -51,15 +51,14 @@ class _AboutNotebook(_Command, frozen=True):
 class SendMessage(_Command, frozen=True, tag="send_message"):
     """A message of the person. Without ``session_id`` it opens a new session for ``notebook``.
 
-    It starts a turn; while one runs, the server queues it. ``about`` names what was waiting when
-    the person wrote: a question (its ``call_id``), which the message answers, or a draft (its
-    ``nonce``), which keeps waiting while the model gets the message at once. ``source`` is then
-    the source of the draft's cell (None: unchanged). New cells go below the cell ``after``; ""
-    lets the server choose. ``references``: at most 20.
+    It starts a turn; while one runs, the server queues it. ``about``: the ``call_id`` of the
+    question that was waiting when the person wrote; the message answers it. New cells go below the
+    cell ``after``; "" lets the server choose. ``references``: at most 20.
     ``rule_files``: whether a new turn reads ``AGENTS.md`` and ``.codeinterp/rules.md``.
     ``with_key``: send ``text`` even if it looks like a key; else the server refuses it
     (``looks_like_key``). An empty ``text`` sends the queued messages. The reply's result is
-    ``{"session_id": …, "did": …}``; ``did`` is ``begin``, ``queue``, ``answer`` or ``discuss``.
+    ``{"session_id": …, "did": …}``; ``did`` is ``begin``, ``queue`` or
+    ``answer``.
     """
 
     text: str
@@ -68,7 +67,6 @@ class SendMessage(_Command, frozen=True, tag="send_message"):
     mode: Mode = "review"
     model: str = ""
     about: str = ""
-    source: Union[str, None] = None
     after: str = ""
     references: tuple[Reference, ...] = ()
     rule_files: bool = True

@@ -12,7 +12,7 @@ from typing import Any, Literal, Union
 import msgspec
 
 from ..base.sentences import Sentence, from_journal, in_english, to_journal
-from .findings import Finding, Label, Observation
+from .findings import Finding, Observation
 from .messages import Usage
 
 Mode = Literal["review", "auto", "plan"]
@@ -343,9 +343,8 @@ class Draft(msgspec.Struct, frozen=True):
     sources.
     ``nonce`` is valid for one decision. ``notices`` say what a reader may overlook: other code that
     runs, invisible characters, why it asks again. ``can_run_all``: whether to offer "Run all in
-    this turn". ``runs``: whether it is code. ``labels`` say what the code may reach, as far as the
-    server can read it. ``always``: whether it asks in every mode. ``words``: a ``source`` in
-    words, for people; the decision is about ``source``.
+    this turn". ``runs``: whether it is code. ``always``: whether it asks in every mode. ``words``:
+    a ``source`` in words, for people; the decision is about ``source``.
     """
 
     draft_id: str
@@ -372,7 +371,6 @@ class Draft(msgspec.Struct, frozen=True):
     notices: tuple[Sentence, ...] = ()
     can_run_all: bool = False
     runs: bool = True
-    labels: tuple[Label, ...] = ()
     always: bool = False
     words: Sentence = msgspec.field(default_factory=Sentence)
 
@@ -410,8 +408,8 @@ class DraftWaiting(_Event, frozen=True, tag="draft_waiting"):
 class DraftDecided(_Event, frozen=True, tag="draft_decided"):
     """``by`` is ``nobody`` if a program rejects the draft because it has nobody to ask.
     ``source`` is None if it equals the waiting draft's. ``edited``: the person changed the
-    model's source. ``said``: the person's words with a rejection. ``labels``: those of the
-    code that runs. ``person``: the name of who decided, if several people share the notebook."""
+    model's source. ``said``: the person's words with a rejection. ``person``: the name of who
+    decided, if several people share the notebook."""
 
     call_id: str
     draft_id: str
@@ -422,7 +420,6 @@ class DraftDecided(_Event, frozen=True, tag="draft_decided"):
     reason: Sentence = msgspec.field(default_factory=Sentence)
     window: int = 0
     said: str = ""
-    labels: tuple[Label, ...] = ()
     person: str = ""
 
 
@@ -448,9 +445,8 @@ class ToolDone(_Event, frozen=True, tag="tool_done"):
     """The end of a card. ``detail`` is the bounded text of the result as the model sees it.
 
     ``fixed``: a cell that had failed before has succeeded. ``notes``: lines from hooks of
-    other packages; ``detail`` includes them. ``needed``: the cells that define variables
-    lost with the kernel; None if no variables were lost. ``findings``: results of the checks
-    for the person; ``detail`` includes them. ``sandbox``: the sandbox's report of the run.
+    other packages; ``detail`` includes them. ``findings``: results of the checks for the person;
+    ``detail`` includes them. ``sandbox``: the sandbox's report of the run.
     """
 
     call_id: str
@@ -464,7 +460,6 @@ class ToolDone(_Event, frozen=True, tag="tool_done"):
     detail: str = ""
     fixed: bool = False
     notes: tuple[Sentence, ...] = ()
-    needed: Union[tuple[str, ...], None] = None
     findings: tuple[Finding, ...] = ()
     sandbox: tuple[Observation, ...] = ()
 

@@ -9,52 +9,6 @@ import msgspec
 
 from ..base.sentences import Sentence
 
-# -------------------------------------------------------------------------------------------------
-# Labels of code, and observations of a sandbox.
-
-Kind = Literal[
-    "unreadable",
-    "installs",
-    "processes",
-    "network",
-    "deletes",
-    "writes",
-    "reads_outside",
-    "changes",
-]
-
-WORDS: dict[Kind, str] = {
-    "unreadable": "not readable",
-    "installs": "installs packages",
-    "processes": "starts programs",
-    "network": "network",
-    "deletes": "deletes files",
-    "writes": "writes files",
-    "reads_outside": "reads files elsewhere",
-    "changes": "changes your variables",
-}
-"""Words for people, the gravest first."""
-
-
-class Label(msgspec.Struct, frozen=True):
-    """Something that the code may do. ``line`` counts from 1; ``code`` is that line, at most 80
-    characters; ``names``: the first variables that it changes, and how many ``more``. Labels are
-    hints: they can be wrong, and they can be missing."""
-
-    kind: Kind
-    line: int
-    code: str = ""
-    names: tuple[str, ...] = ()
-    more: int = 0
-
-    def __str__(self) -> str:
-        words = WORDS[self.kind]
-        if self.names:
-            more = f" and {self.more} more" if self.more else ""
-            words = f"changes {', '.join(f'`{name}`' for name in self.names)}{more}"
-        return f"{words} (line {self.line})"
-
-
 ObservationKind = Literal["held", "refused", "connected", "lost"]
 
 

@@ -220,11 +220,11 @@ class ExecutionDone(msgspec.Struct, frozen=True):
 
     ``status``: ok; error (the code raised; the last output is of type ``error``);
     timeout and interrupted (by us); dead (the kernel died or restarted; the last output says so as
-    an ``error``). ``note`` names dropped output, a lost idle message or a restart. ``next_inputs``
-    are ``set_next_input`` payloads, ``pages`` texts for a pager, ``elapsed`` seconds from sending
-    to the end. ``report`` is the kernel's report on the run, untrusted: see ``run/reported.py``.
-    ``captured``: outputs of output widgets (``ipywidgets.Output``) that this run has changed; the
-    cell does not have them. ``observed``: observations of a sandbox.
+    an ``error``). ``note`` names dropped output, a lost idle message or a restart. ``pages``: texts
+    for a pager; ``elapsed``: seconds from sending to the end. ``report``: the kernel's report on
+    the run, untrusted: see ``run/reported.py``. ``captured``: outputs of output widgets
+    (``ipywidgets.Output``) that this run has changed; the cell does not have them. ``observed``:
+    observations of a sandbox.
     """
 
     status: Literal["ok", "error", "timeout", "interrupted", "dead"]
@@ -232,7 +232,6 @@ class ExecutionDone(msgspec.Struct, frozen=True):
     execution_count: Union[int, None]
     elapsed: float
     note: Sentence = msgspec.field(default_factory=Sentence)
-    next_inputs: tuple[str, ...] = ()
     pages: tuple[str, ...] = ()
     report: dict[str, Any] = {}
     captured: tuple[Output, ...] = ()

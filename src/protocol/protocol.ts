@@ -87,15 +87,14 @@ export interface Protocol {
 /**
  * A message of the person. Without ``session_id`` it opens a new session for ``notebook``.
  *
- * It starts a turn; while one runs, the server queues it. ``about`` names what was waiting when
- * the person wrote: a question (its ``call_id``), which the message answers, or a draft (its
- * ``nonce``), which keeps waiting while the model gets the message at once. ``source`` is then
- * the source of the draft's cell (None: unchanged). New cells go below the cell ``after``; ""
- * lets the server choose. ``references``: at most 20.
+ * It starts a turn; while one runs, the server queues it. ``about``: the ``call_id`` of the
+ * question that was waiting when the person wrote; the message answers it. New cells go below the
+ * cell ``after``; "" lets the server choose. ``references``: at most 20.
  * ``rule_files``: whether a new turn reads ``AGENTS.md`` and ``.codeinterp/rules.md``.
  * ``with_key``: send ``text`` even if it looks like a key; else the server refuses it
  * (``looks_like_key``). An empty ``text`` sends the queued messages. The reply's result is
- * ``{"session_id": …, "did": …}``; ``did`` is ``begin``, ``queue``, ``answer`` or ``discuss``.
+ * ``{"session_id": …, "did": …}``; ``did`` is ``begin``, ``queue`` or
+ * ``answer``.
  */
 export interface SendMessage {
   type: 'send_message';
@@ -105,7 +104,6 @@ export interface SendMessage {
   mode?: 'auto' | 'plan' | 'review';
   model?: string;
   about?: string;
-  source?: string | null;
   after?: string;
   references?: Reference[];
   rule_files?: boolean;
@@ -942,9 +940,8 @@ export interface DraftWaiting {
  * sources.
  * ``nonce`` is valid for one decision. ``notices`` say what a reader may overlook: other code that
  * runs, invisible characters, why it asks again. ``can_run_all``: whether to offer "Run all in
- * this turn". ``runs``: whether it is code. ``labels`` say what the code may reach, as far as the
- * server can read it. ``always``: whether it asks in every mode. ``words``: a ``source`` in
- * words, for people; the decision is about ``source``.
+ * this turn". ``runs``: whether it is code. ``always``: whether it asks in every mode. ``words``:
+ * a ``source`` in words, for people; the decision is about ``source``.
  */
 export interface Draft {
   draft_id: string;
@@ -970,27 +967,14 @@ export interface Draft {
   notices: string[];
   can_run_all: boolean;
   runs: boolean;
-  labels: Label[];
   always: boolean;
   words: string;
 }
 /**
- * Something that the code may do. ``line`` counts from 1; ``code`` is that line, at most 80
- * characters; ``names``: the first variables that it changes, and how many ``more``. Labels are
- * hints: they can be wrong, and they can be missing.
- */
-export interface Label {
-  kind: 'changes' | 'deletes' | 'installs' | 'network' | 'processes' | 'reads_outside' | 'unreadable' | 'writes';
-  line: number;
-  code: string;
-  names: string[];
-  more: number;
-}
-/**
  * ``by`` is ``nobody`` if a program rejects the draft because it has nobody to ask.
  * ``source`` is None if it equals the waiting draft's. ``edited``: the person changed the
- * model's source. ``said``: the person's words with a rejection. ``labels``: those of the
- * code that runs. ``person``: the name of who decided, if several people share the notebook.
+ * model's source. ``said``: the person's words with a rejection. ``person``: the name of who
+ * decided, if several people share the notebook.
  */
 export interface DraftDecided {
   type: 'draft_decided';
@@ -1003,7 +987,6 @@ export interface DraftDecided {
   reason: string;
   window: number;
   said: string;
-  labels: Label[];
   person: string;
 }
 /**
@@ -1030,9 +1013,8 @@ export interface RunStarted {
  * The end of a card. ``detail`` is the bounded text of the result as the model sees it.
  *
  * ``fixed``: a cell that had failed before has succeeded. ``notes``: lines from hooks of
- * other packages; ``detail`` includes them. ``needed``: the cells that define variables
- * lost with the kernel; None if no variables were lost. ``findings``: results of the checks
- * for the person; ``detail`` includes them. ``sandbox``: the sandbox's report of the run.
+ * other packages; ``detail`` includes them. ``findings``: results of the checks for the person;
+ * ``detail`` includes them. ``sandbox``: the sandbox's report of the run.
  */
 export interface ToolDone {
   type: 'tool_done';
@@ -1047,7 +1029,6 @@ export interface ToolDone {
   detail: string;
   fixed: boolean;
   notes: string[];
-  needed: string[] | null;
   findings: Finding[];
   sandbox: Observation[];
 }

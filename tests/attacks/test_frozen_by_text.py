@@ -39,9 +39,9 @@ from jupyter_codeinterp.journal.sqlite import store as searching
 from jupyter_codeinterp.notebook import apply, collector, passive
 from jupyter_codeinterp.notebook.collector import BoundedText, Collector
 from jupyter_codeinterp.run import expected, reported
-from jupyter_codeinterp.run.approval import installs, packages, protected
+from jupyter_codeinterp.run.approval import installs, protected
 from jupyter_codeinterp.run.approval.hooks import BUILT_IN, CellCode, CellOutputs
-from jupyter_codeinterp.run.approval.labels import labels, notices, persons_variables
+from jupyter_codeinterp.run.approval.notices import notices
 from jupyter_codeinterp.run.expected import Contract
 from jupyter_codeinterp.run.turn import budget, staleness
 from jupyter_codeinterp.run.turn.notebook import found_in
@@ -104,8 +104,8 @@ READERS = (
     "ops exports untrusted budget html_text images new_notebook read_notebook "
     "markdown_cells out_of_sight outputs outputs passive plain_text "
     "private_names prose messages code_warnings changes secrets found_secrets "
-    "packages installs attached references titles tracebacks transcript "
-    "labels caution signs cell_names parsing staleness "
+    "installs attached references titles tracebacks transcript "
+    "notices caution signs cell_names parsing staleness "
     "verification comparing tool tools"
 )
 """Modules that look into texts, of these rooms and as `modules` names others (two are ``outputs``).
@@ -334,10 +334,6 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "untrusted.Untrusted.shown": UNTRUSTED.shown,
     "untrusted.balanced": lambda t: untrusted.balanced(t, "0" * 16),
     "budget.LoopGuard.add": lambda t: budget.LoopGuard().add(ToolUse("1", "x", {"a": t}), t),
-    "labels.labels": lambda t: labels(t, "python", ("df", "x")),
-    "labels.persons_variables": lambda t: persons_variables(
-        (CellView(t, "code", t),), lambda cell: False, (t,)
-    ),
     "protected.changed": lambda t: protected.changed(t, ("df", "x")),
     "protected.notices": lambda t: protected.notices(t, "python", ("df", "x")),
     "reported.read": check_all,
@@ -366,9 +362,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "passive.passive_data": lambda t: passive.passive_data({"text/html": t}),
     "plain_text.cut": lambda t: plain_text.cut(t, 500),
     "plain_text.ends": lambda t: plain_text.ends(t, 500),
-    "labels.notices": lambda t: notices(t, "python", ()),
-    "packages.hint": lambda t: packages.hint(f"No module named '{t}'", (t,)),
-    "installs.found_in": lambda t: installs.found_in(f"%pip install {t}\n!uv {t}", "python"),
+    "notices.notices": lambda t: notices(t, "python", ()),
     "installs.installs": lambda t: [
         installs.installs(f"%pip install\n{t}", language) for language in ("python", "r", "julia")
     ],
@@ -411,7 +405,6 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "comparing.differing_line": lambda t: comparing.differing_line([t], [f"{t} 1.5"]),
     "comparing.last_lines": lambda t: comparing.last_lines([errors(t)]),
     "comparing.same_values": lambda t: comparing.same_values(t, f"{t}.0"),
-    "comparing.pixels": lambda t: comparing.pixels(b"\x89PNG\r\n\x1a\n" + encoded(t)),
     "comparing.without_ids": lambda t: comparing.without_ids(f"<b id='a'>{t}"),
     "caution.Cautions.labelled": cautioned,
     "caution.Cautions.take_up": lambda t: caution.Cautions().take_up([user(Text(t))]),
@@ -583,8 +576,7 @@ ONLY_AT_THE_START = {
     "view.tracebacks._INSIDE": "a line",
     "view.outputs._BARE": "the whole text",
     "features.checks.findings._MARK": "an example, the whole of it",
-    "run.approval.labels._MAGIC": "a line",
-    "run.approval.labels._URL": "a path",
+    "run.approval.notices._MAGIC": "a line",
     "features.figures.answer._VALUE": "the whole text",
     "features.figures.outputs._BARE": "the whole text",
     "sandbox.network.book._ENTRY": "an entry of a fixed size, the whole of it",

@@ -107,9 +107,7 @@ class World:
         return last[0] if last and which % 2 else self.cells[-1 - which % len(self.cells)]
 
     def _waiting(self) -> e.Draft | None:
-        asked = self.bench.of(e.DraftWaiting)
-        drafts = [w.draft for w in asked if w.draft.nonce in self.bench.session.decisions.asked]
-        return drafts[-1] if drafts else None
+        return self.bench.session.decisions.draft
 
     def _rest(self) -> None:
         """Until the model, the person or nobody is waited for."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -73,10 +72,6 @@ async def test_a_kept_contract_says_nothing(bench: Benches) -> None:
     cells = [run(MONTHS + source, expects=expects) for source, expects in KEPT]
     b = bench(*cells, say("Done."))
     assert await sentences(b) == [()] * len(KEPT)
-    held = [re.findall(r"\(expects: (.*) held\)", result) for result in b.results]
-    asked = [[part for part in ("type", "rows", "columns") if one.get(part)] for _, one in KEPT]
-    asked[14] = []  # A dictionary with too many keys is not compared.
-    assert held == [[", ".join(parts)] if parts else [] for parts in asked]
     assert all("Expected" not in result for result in b.results)
 
 

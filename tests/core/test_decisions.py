@@ -80,7 +80,7 @@ async def test_a_rejected_draft_goes_and_the_model_is_told(bench: Benches, room:
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        (run("%pip install --no-index msgspec"), ("Installs 1 package", "needs no decision")),
+        (run("%pip install --no-index msgspec"), ("Installs packages: %pip", "needs no decision")),
         (call("edit_cell", cell_id="c1", source="x = 1"), ("add a new cell instead",)),
         (call("delete_cell", cell_id="c1"), ("leave it",)),
     ],

@@ -139,7 +139,7 @@ async def test_where_the_cells_of_a_session_go(
         b.send("Go", mode)
         while len(b.of(e.TurnEnded)) < number:
             waits = [w.draft for w in b.of(e.DraftWaiting)]
-            if waits and waits[-1].nonce in b.session.decisions.asked:
+            if waits and b.session.decisions.draft == waits[-1]:
                 b.decide(waits[-1])
             await asyncio.sleep(0)
         await b.ended(number)

@@ -54,10 +54,6 @@ df.insert(0, "a", 1)
 df.sort()
 last = df.pop()
 df.attrs["a"] = 1
-setattr(df, "a", 1)
-globals()["df"] = 1
-x = df\\nx["a"] = 1
-x = df\\nx += [1]
 %time df = 1
 df = !ls
 df = %who_ls
@@ -65,6 +61,17 @@ df = %who_ls
 %%capture df\\nprint(1)
 async def f():\\n    global df\\n    df = 1
 if a:\\n    while b:\\n        df = 1
+df.copy().pop("a")
+df.head().columns = ["a"]
+"""
+SEEN_AFTERWARDS = """
+exec("df = 1")
+eval("df.pop()")
+f(df)
+setattr(df, "a", 1)
+globals()["df"] = 1
+x = df\\nx["a"] = 1
+x = df\\nx += [1]
 """
 LEAVES_ALONE = """
 df
@@ -81,8 +88,6 @@ df.drop(columns="a")
 df.drop(columns="a", inplace=False)
 other = df.append(1)
 total = df.add(1)
-df.copy().pop("a")
-df.head().columns = ["a"]
 df.groupby("a").sum()
 def f(df): df["a"] = 1
 def f(*, df=None): df = 1
@@ -100,9 +105,6 @@ import pandas.df
 f(df=1)
 dfs = [df]
 df2 = 1
-exec("df = 1")
-eval("df.pop()")
-f(df)
 for row in df: pass
 with df: pass
 match df:\\n    case _: pass
@@ -122,17 +124,17 @@ def test_code_that_changes_the_protected_name(code: str) -> None:
     assert notices(code, "python", ("df",)) == ("Changes the protected `df`.",)
 
 
-@pytest.mark.parametrize("code", cases(LEAVES_ALONE))
+@pytest.mark.parametrize("code", cases(SEEN_AFTERWARDS + LEAVES_ALONE.lstrip()))
 def test_code_that_leaves_it_alone(code: str) -> None:
     assert changed(code, ("df",)) == []
     assert notices(code, "Python", ("df",)) == ()
 
 
 def test_code_that_cannot_be_read_asks_only_if_it_names_it() -> None:
-    assert notices("df ?", "python", ("df", "x")) == (
+    assert notices("df (", "python", ("df", "x")) == (
         "This code cannot be read, and it names the protected `df`.",
     )
-    assert notices("other ?", "python", ("df",)) == ()
+    assert notices("other (", "python", ("df",)) == ()
     assert notices(f"df\n{'x = 1' * 5_000}", "python", ("df",))
 
 
@@ -140,11 +142,8 @@ def test_other_languages_are_not_read() -> None:
     assert notices("df = 1", "julia", ("df",)) == ()
 
 
-def test_a_sentence_names_a_few() -> None:
-    names = tuple("abcdefg")
-    (told,) = notices("a = b = c = d = e = f = g = 1", "python", names)
-    assert told == "Changes the protected `a`, `b`, `c`, `d`, `e` and 2 more."
-    assert notices("b, a = 1, 2", "python", names) == ("Changes the protected `a` and `b`.",)
+def test_a_sentence_names_them() -> None:
+    assert notices("b, a = 1, 2", "python", ("a", "b")) == ("Changes the protected `a`, `b`.",)
 
 
 def test_a_change_that_happened_is_found() -> None:

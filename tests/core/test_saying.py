@@ -28,7 +28,7 @@ MakeBench = Callable[..., Bench]
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])
 def test_what_a_message_does(case: dict[str, Any]) -> None:
-    assert route(case["running"], case["asked"], case["about"]) == case["does"]
+    assert route(case["running"], case["questions"], case["about"]) == case["does"]
 
 
 def test_the_tables_have_every_case() -> None:

@@ -552,3 +552,17 @@ async def test_names_that_are_not_defined_are_named(bench: Benches, room: Room) 
     b = bench(call("inspect_variables", names=["known", "unknown"]), say("Done."))
     await b.turn()
     assert '"known"' in b.results[0] and "unknown: not defined" in b.results[0]
+
+
+async def test_a_deleted_cell_is_not_named(bench: Benches) -> None:
+    made = bench(
+        run("x = 1"),
+        lambda request: call("delete_cell", cell_id=last_cell(request)),
+        call("edit_cell", cell_id="gone", source="x = 2"),
+        say("done"),
+    )
+    await made.turn(mode="auto")
+    ran, deleted, refused = made.sent_results
+    cell = deleted.split("cell_id=")[1].split()[0]
+    assert "status=ok" in deleted and f"cell_id={cell}" in ran
+    assert "There is no cell 'gone'" in refused and cell not in refused

@@ -285,21 +285,6 @@ async def test_plots_go_to_the_model_as_images(bench: Benches) -> None:
     assert "image/png" in b.document.notebook["cells"][1]["outputs"][0]["data"]
 
 
-async def test_set_next_input_is_a_draft_in_every_mode(bench: Benches, room: Room) -> None:
-    b = bench(run("get_ipython().set_next_input('hidden = 1')"), say("Done."))
-    b.send(mode="auto")
-    draft = await b.draft()
-    assert (draft.kind, draft.source) == ("insert", "hidden = 1")
-    assert await room.ran() == ["get_ipython().set_next_input('hidden = 1')"]
-    cell = b.document.notebook["cells"][2]
-    assert (cell["cell_type"], cell["source"]) == ("raw", "hidden = 1")
-    b.decide(draft)
-    await b.ended()
-    assert (await room.ran())[1:] == ["hidden = 1"]
-    assert len(b.results) == 1 and "proposed another cell" in b.results[0]
-    assert b.results[0].count("status=ok") == 2
-
-
 async def test_the_persons_own_long_cell_is_waited_for(bench: Benches, room: Room) -> None:
     b = bench(run("mine = 1"), say("Done."))
     await room.kernel.info()

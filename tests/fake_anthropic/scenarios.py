@@ -204,17 +204,10 @@ def _held(request: Request) -> Turn:
     return answer(run_cell(source, title=title))
 
 
-def _discussed(request: Request) -> Turn:
-    """A draft; an answer to a question about it, or other code for a wish; then the end."""
-    said = request.said[-1]
-    if "outcome of the draft" in said:
-        return _done("That is decided.")
-    if "why" in said.casefold():
-        return answer(text("The mean of both is a quick check."))
+def _mean(request: Request) -> Turn:
+    """A draft, then the end."""
     if request.step:
         return _done("That is the result.")
-    if "median" in said:
-        return answer(run_cell("values = [1, 3]\nsorted(values)[1]", title="Median"))
     return answer(run_cell("values = [1, 3]\nsum(values) / 2", title="Mean"))
 
 
@@ -273,7 +266,7 @@ OBEDIENT: dict[str, Script] = {
     ),
     "one_cell": scenario(answer(run_cell("1 + 1", title="Add")), _done("It is 2.")),
     "knows": lambda r: answer(text(f"I know of {_known(r)}.")),
-    "discussed": _discussed,
+    "mean": _mean,
     "five_steps": five_steps,
     "complete": scenario(answer(text("```python\nradius ** 2\n```"))),
     "magic": scenario(

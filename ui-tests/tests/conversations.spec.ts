@@ -1,7 +1,7 @@
 /** Several conversations, in several notebooks. */
 import { expect, test } from '../support/fixtures';
 
-test('drafts: of the notebook in front, of another, and put forward by a cell', async ({
+test('a draft of the notebook in front, and of another', async ({
   model,
   notebook,
   page,
@@ -24,22 +24,5 @@ test('drafts: of the notebook in front, of another, and put forward by a cell', 
     expect(await notebook.sources()).toEqual(['x = 1', '1 + 1']);
     expect((await notebook.saved(other)).cells).toHaveLength(1);
     await expect(page.locator('.jp-codeinterp-bar')).toHaveCount(0);
-  });
-
-  await test.step('code that a cell puts forward is a draft too', async () => {
-    await notebook.start(['x = 1']);
-    await panel.add(model);
-    await notebook.edit(1, 'get_ipython().set_next_input("put_forward = 1")');
-    await panel.decide('Run');
-    await expect(notebook.cell('put_forward = 1').nth(1)).toBeVisible();
-    const cells = await notebook.cells();
-    expect(cells.at(-1)).toMatchObject({
-      cell_type: 'raw',
-      source: 'put_forward = 1'
-    });
-    expect(await notebook.executed()).toHaveLength(1);
-    await panel.decide('Reject');
-    await panel.ended();
-    expect(await notebook.value('"put_forward" in globals()')).toBe('False');
   });
 });

@@ -119,33 +119,6 @@ test('what a card says of its code: a filter that matches no row, and its reach'
     await page.keyboard.press('Enter');
     await expect(card.first()).toContainText('matched 0 of 3 rows');
   });
-
-  await test.step('what it may reach, before it runs and after', async () => {
-    await notebook.start(['']);
-    await notebook.select(0);
-    await model.play('code');
-    await panel.ask(
-      asked("import urllib.request\nopen('made.txt', 'w').close()")
-    );
-    const labels = panel.log.getByRole('list', {
-      name: 'What the code may do'
-    });
-    const written = labels.getByText('writes files');
-    await expect(written).toBeVisible();
-    for (const theme of ['JupyterLab Light', 'JupyterLab Dark']) {
-      await page.theme.setTheme(theme);
-      await page.sidebar.setWidth(300, 'right');
-      await written.blur();
-      await written.focus();
-      await expect(page.getByRole('tooltip')).toHaveText(/^Line 2: open\(/);
-      await shot(page.locator('#main'), info.outputPath(`labels ${theme}.png`));
-      expect(await findings(page, '.jp-codeinterp-Log')).toEqual([]);
-    }
-    await panel.decide('Run');
-    await panel.ended();
-    await page.reload();
-    await expect(written).toBeVisible();
-  });
 });
 
 async function shot(part: Locator, path: string): Promise<void> {

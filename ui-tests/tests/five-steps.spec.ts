@@ -38,16 +38,11 @@ test('five steps with a person who edits, asks, runs, reloads, undoes and redoes
   await notebook.select(0);
   await model.play('five_steps');
 
-  // Load and look; a side question while the draft waits.
+  // Load and look.
   await panel.ask('Load sales.csv, please');
   await panel.waiting('Load the sales');
   await expect(title).toHaveText('Load sales.csv, please');
-  await panel.message.fill('Why pandas?');
-  await panel.message.press('Enter');
-  await expect(panel.log).toContainText('pandas reads the file in one line.');
-  await panel.waiting('Load the sales');
   await expect(notebook.cell(1)).toHaveClass(/jp-RawCell/);
-  await shot('side-question');
   await panel.decide('Run', 'Load the sales');
   await panel.ended();
   await expect(notebook.cell(1).getByRole('table')).toContainText('1,200');

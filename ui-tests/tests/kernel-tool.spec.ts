@@ -26,7 +26,7 @@ test('the agent asks to restart or change the kernel', async ({
     expect(await notebook.value('total')).toBe('7');
   });
 
-  await test.step('a restart asks, names what is gone, and offers to run the cells again', async () => {
+  await test.step('a restart asks, and says what it takes', async () => {
     await notebook.start(['rate = 2']);
     await notebook.cell(0).locator('.cm-content').click();
     await page.keyboard.press('Shift+Enter');
@@ -36,20 +36,14 @@ test('the agent asks to restart or change the kernel', async ({
     await panel.ask('Go');
     const card = panel.log.getByRole('group', { name: 'Restart the kernel' });
     const restart = card.getByRole('button', { name: 'Restart the kernel' });
-    await expect(card).toContainText('3 variables will be gone');
+    await expect(card).toContainText('All variables will be gone');
     await expect(restart).toBeEnabled();
     await page.screenshot({ path: 'test-results/restart-asks.png' });
     expect(await notebook.value('total')).toBe('7');
     await restart.click();
     await panel.ended();
-    await expect(card).toContainText('3 variables gone');
+    await expect(card).toContainText('All variables are gone');
     await page.screenshot({ path: 'test-results/restart-done.png' });
-    const again = card.getByRole('button', {
-      name: 'Run the cells above again'
-    });
-    await again.click();
-    await expect(again).toBeHidden();
-    await expect.poll(() => notebook.value('total * rate')).toBe('14');
   });
 
   await test.step('the notebook follows to another kernel', async () => {

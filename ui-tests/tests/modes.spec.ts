@@ -84,7 +84,7 @@ test('Plan changes nothing; Auto asks before what the person may not want', asyn
     await panel.ask('Go');
     const card = await panel.waiting('Install it');
     await expect(card).toContainText(
-      "Installs 1 package into this kernel's environment: msgspec."
+      'Installs packages: %pip install --no-index msgspec'
     );
     expect(await notebook.sources()).toEqual([
       'other = 2',

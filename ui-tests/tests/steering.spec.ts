@@ -2,7 +2,7 @@ import { expect, test } from '../support/fixtures';
 import { HELD, release } from '../support/held';
 
 test(
-  'an answer to a question that waits, and a question about a draft that waits',
+  'an answer to a question that waits',
   { tag: '@notebook7-nightly' },
   async ({ model, notebook, panel }) => {
     await test.step('words or a button answer the question that waits', async () => {
@@ -31,43 +31,6 @@ test(
       await panel.ended();
       await expect(question.getByRole('button')).toHaveCount(0);
     });
-
-    await test.step('a question about a draft is answered while it waits; a wish replaces it', async () => {
-      await panel.newConversation();
-      await model.play('discussed');
-      await panel.ask('Compute it');
-      await panel.waiting('Mean');
-      await expect(panel.message).toHaveAttribute(
-        'placeholder',
-        'Ask about this draft'
-      );
-      await panel.message.fill('Why the mean?');
-      await expect(panel.message).toHaveAccessibleDescription(
-        'Enter sends this message. The draft keeps waiting.'
-      );
-      await panel.message.press('Enter');
-      await expect(panel.message).toHaveValue('');
-      await expect(panel.log).toContainText(
-        'The mean of both is a quick check.'
-      );
-      await expect(panel.log.getByText('Working…')).toBeHidden();
-      await panel.waiting('Mean');
-      expect((await notebook.sources()).length).toBe(2);
-
-      await panel.message.fill('use the median instead');
-      await panel.message.press('Enter');
-      await panel.decide('Run', 'Median');
-      await panel.ended();
-      await expect
-        .poll(() => notebook.sources())
-        .toEqual(['x = 1', 'values = [1, 3]\nsorted(values)[1]']);
-      await expect(panel.said).toHaveText([
-        'Compute it',
-        'Why the mean?',
-        'use the median instead'
-      ]);
-      expect(await model.violations()).toEqual([]);
-    });
   }
 );
 
@@ -78,25 +41,11 @@ test('what is said meanwhile: about a draft, during a run, before Stop', async (
   page
 }) => {
   const queue = panel.root.getByRole('list', { name: 'Queued messages' });
-  await test.step('a discussed draft is run, or rejected with a reason', async () => {
+  await test.step('a draft that waits is rejected with what is written', async () => {
     const file = await notebook.start(['x = 1']);
-    await model.play('discussed');
-    const discuss = async () => {
-      await panel.ask('Compute it');
-      await panel.waiting('Mean');
-      await panel.message.fill('Why the mean?');
-      await panel.message.press('Enter');
-      await expect(
-        panel.log.getByText('The mean of both is a quick check.').last()
-      ).toBeVisible();
-    };
-    await discuss();
-    await panel.decide('Run', 'Mean');
-    await panel.ended();
-    await expect(panel.log).toContainText('That is decided.');
-    expect(await model.told()).toContain('status=ok');
-
-    await discuss();
+    await model.play('mean');
+    await panel.ask('Compute it');
+    await panel.waiting('Mean');
     // The page is drawn from the events alone.
     await page.reload();
     await notebook.attach(file, { kernel: false });
@@ -108,7 +57,7 @@ test('what is said meanwhile: about a draft, during a run, before Stop', async (
     await expect(panel.message).toHaveValue('');
     await panel.ended();
     expect(await model.told()).toContain('They say: use the median instead');
-    await expect.poll(async () => (await notebook.sources()).length).toBe(2);
+    await expect.poll(async () => (await notebook.sources()).length).toBe(1);
   });
 
   await test.step('a message during a run is queued, survives a reload and goes with the results', async () => {

@@ -260,8 +260,6 @@ class Person:
         self._waiting[draft.draft_id] = draft
         self._edits.pop(draft.draft_id, None)
         self._code(draft.kind, draft.title, draft.source, draft.old_source)
-        if draft.labels:
-            self._line("·", "dim", f"The code {', '.join(map(str, draft.labels))}.")
         for notice in draft.notices:
             self._line("!", "yellow", notice)
 

@@ -21,14 +21,12 @@ PLAIN = "text/plain"
 
 
 class Capture:
-    """A context manager for the main thread. ``next_inputs`` holds the arguments of
-    ``set_next_input`` calls, which have no other effect."""
+    """A context manager for the main thread. In it, ``set_next_input`` does nothing."""
 
     def __init__(self, shell: Any, is_stopped: Callable[[], bool]) -> None:
         """``is_stopped``: whether the person caused a KeyboardInterrupt, which needs no
         traceback."""
         self.collector = Collector()
-        self.next_inputs: list[str] = []
         self._shell = shell
         self._is_stopped = is_stopped
         self._print_muted = 0
@@ -48,7 +46,7 @@ class Capture:
         self._wrap(shell.displayhook, "finish_displayhook", self._end_result)
         self._wrap(shell, "showtraceback", self._traceback)
         self._wrap(shell, "_showtraceback", self._error)
-        self._wrap(shell, "set_next_input", self._next_input)
+        self._wrap(shell, "set_next_input", lambda original: lambda text, replace=False: None)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -177,12 +175,6 @@ class Capture:
             return self._without_prints(original, etype, evalue, stb)
 
         return show
-
-    def _next_input(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def set_next_input(text: str, replace: bool = False) -> None:
-            self.next_inputs.append(text)
-
-        return set_next_input
 
     def failed(self, error: BaseException) -> None:
         """Record an error that IPython showed only as plain text."""

@@ -96,7 +96,6 @@ class InProcessKernel:
             max(0, shell.execution_count - 1),
             time.monotonic() - began,
             captured.collector.note,
-            tuple(captured.next_inputs),
             report={"absent": missed} if missed else {},
         )
 

@@ -351,7 +351,6 @@ class Run:
             execution_count=self._count,
             elapsed=self._loop.time() - self._sent_at,
             note=together(*self._end_notes(reply), *self._notes, self._collector.note),
-            next_inputs=tuple(_texts(_payload(reply, "set_next_input"))),
             pages=tuple(_texts(part.get("data") for part in _payload(reply, "page"))),
             report=next(iter(_payload(reply, WATCH)), {}),
             captured=captured,

@@ -155,8 +155,6 @@ class TurnFront:
         if self._options.cell:
             self._put(draft.source)
             return
-        if draft.labels:
-            self._screen.note(f"May: {', '.join(map(str, draft.labels))}.")
         for notice in draft.notices:
             self._screen.note(f"! {notice}")
         if self._kept is not None and self._kept.approved(draft.source):

@@ -43,9 +43,6 @@ class ProcessWorkplace(Workplace):
             self._files = files(Path.cwd())
         return self._files
 
-    def folder(self) -> str:
-        return Path.cwd().as_posix()
-
     async def table_heads(self, names: Sequence[str]) -> dict[str, str]:
         return await asyncio.to_thread(heads, Path.cwd(), "", names) if self.context else {}
 

@@ -112,28 +112,21 @@ class Decisions:
         self._by_hand: dict[str, RunByHand | None] = {}
         """The person's runs of watched cells, by cell id; None before a run."""
         self._questions: dict[str, asyncio.Future[QuestionReply]] = {}
-        self._news: list[asyncio.Future[None]] = []
         self._asked = 0.0
-        self.written_about = False
-        """Whether the person has sent a message about the waiting draft."""
-        self.cell_source: str | None = None
-        """The source of the draft's cell at that message; None if unchanged."""
 
     @property
     def waiting(self) -> bool:
         return bool(self._drafts or self._questions)
 
     @property
-    def asked(self) -> dict[str, Literal["question", "draft"]]:
-        """Pending questions (call ids) and drafts (nonces)."""
-        questions = [call for call, answer in self._questions.items() if not answer.done()]
-        drafts = [draft.nonce for draft, word in self._drafts.values() if not word.done()]
-        return {**dict.fromkeys(questions, "question"), **dict.fromkeys(drafts, "draft")}
-
-    @property
     def draft(self) -> Draft | None:
         """The waiting draft, of which there is at most one."""
         return next((draft for draft, word in self._drafts.values() if not word.done()), None)
+
+    @property
+    def questions(self) -> list[str]:
+        """The call ids of pending questions."""
+        return [call for call, answer in self._questions.items() if not answer.done()]
 
     @property
     def waited(self) -> float:
@@ -144,29 +137,7 @@ class Decisions:
         """Wait for the person's decision on ``draft``, without a time limit."""
         future: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
         with self._open(self._drafts, draft.draft_id, (draft, future)):
-            self.written_about, self.cell_source = False, None
-            self._tell()
             return await future
-
-    def discuss(self, source: str | None) -> None:
-        """Record that the person has sent a message about the waiting draft, which keeps waiting.
-        ``source``: its cell's; None if unchanged."""
-        draft = self.draft
-        unchanged = draft is None or source == draft.source
-        self.written_about, self.cell_source = True, None if unchanged else source
-        self._tell()
-
-    def news(self) -> asyncio.Future[None]:
-        """Resolves when a draft begins to wait, or when the person writes about it."""
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._news.append(future)
-        return future
-
-    def _tell(self) -> None:
-        news, self._news = self._news, []
-        for future in news:
-            if not future.done():
-                future.set_result(None)
 
     @contextmanager
     def _open(self, which: dict[str, Any], key: str, value: Any) -> Iterator[None]:
@@ -248,10 +219,11 @@ class Decisions:
 
     def gone(self, cell_id: str) -> None:
         """Reject a draft whose cell the person deleted."""
-        for draft, future in self._drafts.values():
-            if draft.cell_id == cell_id and not future.done():
-                reason = Sentence("The person deleted this cell.")
-                future.set_result(Decision("reject", "person", draft.source, reason=reason))
+        draft = self.draft
+        if draft is not None and draft.cell_id == cell_id:
+            reason = Sentence("The person deleted this cell.")
+            decision = Decision("reject", "person", draft.source, reason=reason)
+            self._drafts[draft.draft_id][1].set_result(decision)
 
     async def question(self, call_id: str) -> QuestionReply:
         future: asyncio.Future[QuestionReply] = asyncio.get_running_loop().create_future()

@@ -10,7 +10,6 @@ import inspect
 import logging
 import re
 import threading
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -28,9 +27,8 @@ from ...wire.ops import CellView, Output
 from . import protected
 from .code_warnings import hidden_characters
 from .installs import installs
-from .labels import notices
+from .notices import notices
 from .out_of_sight import out_of_sight
-from .packages import hint
 
 # -------------------------------------------------------------------------------------------------
 # What a hook is.
@@ -168,51 +166,36 @@ class Hook:
 
 DEADLINE = 5.0
 """Seconds that a call has."""
-MOST_AT_ONCE = 4
-"""Running calls of one name, including abandoned ones."""
+
+Ended = tuple[Any, Union[BaseException, None]]
+"""The result of a call, or its exception."""
 
 
 class CallFailed(Exception):
     """``str()`` says why, for the log."""
 
 
-class Caller:
-    """All methods on one event loop."""
-
-    def __init__(self) -> None:
-        self._under_way: Counter[str] = Counter()
-
-    async def call(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """What ``function`` returns, awaited if it is awaitable. Raises CallFailed."""
-        if self._under_way[name] >= MOST_AT_ONCE:
-            raise CallFailed(f"{MOST_AT_ONCE} earlier calls have not finished")
-        loop = asyncio.get_running_loop()
-        ends = loop.time() + DEADLINE
-        if inspect.iscoroutinefunction(function):
-            value: Any = function(*arguments)
-        else:
-            value = await self._wait(name, _in_thread(lambda: function(*arguments)), ends)
-        if inspect.isawaitable(value):
-            value = await self._wait(name, asyncio.ensure_future(_caught(value)), ends)
-        return value
-
-    async def _wait(self, name: str, work: asyncio.Future[Any], ends: float) -> Any:
-        self._under_way[name] += 1
-        work.add_done_callback(lambda _: self._under_way.subtract((name,)))
-        try:
-            await asyncio.wait({work}, timeout=max(0.0, ends - asyncio.get_running_loop().time()))
-            if not work.done():
-                raise CallFailed(f"it took longer than {DEADLINE:.0f} seconds")
-        finally:
-            if not isinstance(work, _ThreadFuture):
-                work.cancel()
-        value, error = work.result()
-        if error is not None:
-            raise CallFailed(f"it raised {type(error).__name__}") from error
-        return value
+async def _call(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a function or coroutine function returns. Raises CallFailed."""
+    is_async = inspect.iscoroutinefunction(function)
+    work: asyncio.Future[Ended] = (
+        asyncio.ensure_future(_caught(function(*arguments)))
+        if is_async
+        else _in_thread(partial(function, *arguments))
+    )
+    try:
+        await asyncio.wait({work}, timeout=DEADLINE)
+        if not work.done():
+            raise CallFailed(f"it took longer than {DEADLINE:.0f} seconds")
+    finally:
+        work.cancel()
+    value, error = work.result()
+    if error is not None:
+        raise CallFailed(f"it raised {type(error).__name__}") from error
+    return value
 
 
-async def _caught(awaitable: Any) -> tuple[Any, BaseException | None]:
+async def _caught(awaitable: Awaitable[Any]) -> Ended:
     """The result or the exception, also one that would end the event loop."""
     try:
         return await awaitable, None
@@ -222,22 +205,21 @@ async def _caught(awaitable: Any) -> tuple[Any, BaseException | None]:
         return None, error
 
 
-class _ThreadFuture(asyncio.Future[Any]):
-    """A thread's future. Nothing cancels a thread, so it is done when the thread is."""
-
-
-def _in_thread(work: Callable[[], Any]) -> _ThreadFuture:
+def _in_thread(work: Callable[[], Any]) -> asyncio.Future[Ended]:
     loop = asyncio.get_running_loop()
-    future = _ThreadFuture(loop=loop)
+    future: asyncio.Future[Ended] = loop.create_future()
+
+    def end(ended: Ended) -> None:
+        if not future.done():
+            future.set_result(ended)
 
     def body() -> None:
-        done: tuple[Any, BaseException | None]
         try:
-            done = (work(), None)
+            ended: Ended = (work(), None)
         except BaseException as error:
-            done = (None, error)
+            ended = (None, error)
         with contextlib.suppress(RuntimeError):  # The loop is closed: nobody waits.
-            loop.call_soon_threadsafe(future.set_result, done)
+            loop.call_soon_threadsafe(end, ended)
 
     threading.Thread(target=body, daemon=True, name="jupyter_codeinterp hook").start()
     return future
@@ -275,16 +257,6 @@ async def _packages(cell: CellCode) -> Notes:
     return Notes(texts, ask=bool(texts))
 
 
-def _missing_package(cell: CellCode, outputs: CellOutputs) -> Notes:
-    """Tell the model which package has the module that an import did not find."""
-    error: Output = outputs.outputs[-1] if outputs.outputs else {}
-    if cell.language.lower() != "python" or error.get("ename") != "ModuleNotFoundError":
-        return Notes()
-    modules = {name.removesuffix(".py").rstrip("/") for name in cell.files}
-    words = hint(str(error.get("evalue", ""))[:200], modules)
-    return Notes((words,) if words else ())
-
-
 async def _asks_to_change(cell: CellCode) -> Notes:
     """Ask a person in every mode about code that changes variables that they protect."""
     if not cell.protected:
@@ -319,7 +291,7 @@ def changed_protected(cell: CellCode, outputs: CellOutputs) -> Iterator[Finding]
 BUILT_IN = (
     Hook("Protected variable", before_run=_asks_to_change, after_run=changed_protected),
     Hook("Hidden code", before_run=_unseen),
-    Hook("Packages", before_run=_packages, after_run=_missing_package),
+    Hook("Packages", before_run=_packages),
     Hook("Indirect code", before_run=_warnings),
 )
 
@@ -369,7 +341,6 @@ class Hooks:
         """``hooks`` are our own, called directly and without a deadline."""
         self._ours = tuple(hooks)
         self._others: list[Hook] = []
-        self._caller = Caller()
 
     def add(self, hook: Hook) -> None:
         """Add another package's hook. Raises ValueError with the fault."""
@@ -418,7 +389,7 @@ class Hooks:
     ) -> Checked:
         """The result of another package's hook. ``fault``: the note of one that failed."""
         try:
-            result = await self._caller.call(hook.name, _listed(call), *about)
+            result = await _call(_listed(call), *about)
             return _read(hook.name, result, at_end=_is_end(about))
         except CallFailed as error:
             log.warning("The hook %s failed: %s", hook.name, error, exc_info=error.__cause__)

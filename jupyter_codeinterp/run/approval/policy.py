@@ -64,9 +64,9 @@ def decide(
     """Decide on one call.
 
     ``owned``: the cell is the agent's and unchanged since. ``suspicious``: the source has hidden
-    characters, has code out of sight, was proposed by a cell's run, or is Markdown that is not
-    plain. ``always_ask``: ask in every mode (a recording answers) unless the person let the whole
-    turn run (``run_all``). ``barred``: from ``bars``.
+    characters, has code out of sight, or is Markdown that is not plain. ``always_ask``: ask in
+    every mode (a recording answers) unless the person let the whole turn run (``run_all``).
+    ``barred``: from ``bars``.
     """
     if action not in _CHANGES:
         return "run"

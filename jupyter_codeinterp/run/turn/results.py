@@ -23,8 +23,6 @@ from ...wire.ports import ExecutionDone
 
 log = logging.getLogger(__name__)
 
-OUTCOME = "[The outcome of the draft that was waiting:]\n"
-"""First words of the text with a discussed draft's outcome."""
 UNREADABLE = "[Could not read the outputs.]"
 SHOWN = 5
 """Names of each kind of connection on a card."""
@@ -159,12 +157,6 @@ class Results:
             detail=bare(text),
         )
         return Result(block, done)
-
-    def waiting(self, call: ToolUse, body: str, quoted: str) -> ToolResult:
-        """The result of a call whose draft keeps waiting. Its card stays open."""
-        parts = (self._untrusted.inert(body), quoted)
-        text = outputs.result_text(status="waiting", body="\n".join(filter(None, parts)))
-        return ToolResult(call.id, (Text(self._untrusted.scrub(text)),))
 
     def not_run(
         self,

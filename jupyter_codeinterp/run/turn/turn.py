@@ -49,21 +49,14 @@ class Clock:
         self._started = time.monotonic()
         self._attended = 0.0
         """Seconds of waiting for the person."""
-        self._waits = 0
-        """Number of answers awaited: a question may come while a draft waits."""
-        self._since = 0.0
 
     async def attend(self, answer: Awaitable[T]) -> T:
         """Wait for the person."""
-        if not self._waits:
-            self._since = time.monotonic()
-        self._waits += 1
+        since = time.monotonic()
         try:
             return await answer
         finally:
-            self._waits -= 1
-            if not self._waits:
-                self._attended += time.monotonic() - self._since
+            self._attended += time.monotonic() - since
 
     @property
     def unattended(self) -> float:

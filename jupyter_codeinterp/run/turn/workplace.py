@@ -55,10 +55,6 @@ class Workplace:
         """A file beside the notebook; None if it exceeds ``most`` bytes or is unreadable."""
         return None
 
-    def folder(self) -> str:
-        """The absolute path of the notebook's folder, with slashes; "" if unknown."""
-        return ""
-
     async def table_heads(self, names: Sequence[str]) -> dict[str, str]:
         """Describe the tables among these files; untrusted text by name."""
         return {}

@@ -92,7 +92,6 @@ export function draft(more: Partial<IDraftView>): IDraftView {
     old_source: '',
     notices: [],
     can_run_all: false,
-    labels: [],
     always: false,
     words: '',
     runs: true,

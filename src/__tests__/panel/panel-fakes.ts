@@ -98,7 +98,6 @@ export function draft(change: Partial<Draft> = {}): Draft {
     old_source: '',
     notices: [],
     can_run_all: true,
-    labels: [],
     always: false,
     words: '',
     runs: true,
@@ -121,7 +120,6 @@ export function done(change: Partial<ToolDone> = {}): ToolDone {
     fixed: false,
     notes: [],
     findings: [],
-    needed: null,
     sandbox: [],
     ...change
   };
@@ -187,7 +185,6 @@ export const decided: Event = {
   reason: '',
   window: 1,
   said: '',
-  labels: [],
   person: ''
 };
 

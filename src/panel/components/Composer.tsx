@@ -323,11 +323,6 @@ function wordsFor(
       field: trans.__('Answer the question'),
       hint: trans.__('Enter answers the question'),
       button: trans.__('Answer the question')
-    },
-    discuss: {
-      field: trans.__('Ask about this draft'),
-      hint: trans.__('Enter sends this message. The draft keeps waiting.'),
-      button: trans.__('Send')
     }
   }[does];
 }

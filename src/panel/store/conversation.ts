@@ -14,7 +14,6 @@ import type { IClient, INotebooks } from '../../tokens';
 import { type ILeftBehind, leftBehind, turnsToUndo } from '../view/branches';
 import { IInputRoute, routeInput } from '../view/input-routing';
 import { IQueued, ISessionView } from '../view/view';
-import type { Drafts } from './drafts';
 import {
   PanelState,
   isDemo,
@@ -44,7 +43,6 @@ export class Conversation {
       client: IClient;
       api: IApi;
       notebooks: INotebooks;
-      drafts: Drafts;
       setup: Setup;
       show: (notebook: string, sessionId: string) => void;
     }
@@ -64,8 +62,7 @@ export class Conversation {
       literal = false
     }: ISendOptions = {}
   ): Promise<boolean> {
-    const { state, sessions, client, notebooks, drafts, setup, show } =
-      this._options;
+    const { state, sessions, client, notebooks, setup, show } = this._options;
     if (state.now.sending || !state.byPerson()) {
       return false;
     }
@@ -93,7 +90,6 @@ export class Conversation {
         mode,
         model: info?.model ?? model,
         about: offered.about,
-        source: drafts.sourceOf(offered.draftId),
         references: named,
         after,
         rule_files: state.now.ruleFiles,

@@ -26,13 +26,6 @@ export class Drafts implements IDrafts {
       .flatMap(view => openDrafts(view).map(card => this._view(view, card)));
   }
 
-  /** The current source of an open draft's cell; null if there is none. */
-  sourceOf(draftId = ''): string | null {
-    const { sessions, notebooks } = this._options;
-    const found = sessions.findDraft(draftId);
-    return found && notebooks.sourceOf(this._view(found.view, found.card));
-  }
-
   /** `reason` belongs to a rejection. */
   async decide(
     draftId: string,

@@ -66,7 +66,6 @@ export class Store {
       client: this._client,
       api: this._api,
       notebooks: this.notebooks,
-      drafts: this.drafts,
       setup: this.setup,
       show: (notebook, sessionId) => this.showIn(notebook, sessionId)
     });
@@ -192,14 +191,14 @@ export class Store {
    * Run the cells from the top to the last one that the agent ran, except interrupted cells:
    * they may have had effects already, and the model knows that.
    */
-  async runAbove(cells?: readonly string[]): Promise<boolean> {
+  async runAbove(): Promise<boolean> {
     if (!this.state.byPerson()) {
       return false;
     }
     const { notebook } = this.state.now;
     return this.state.attempt(async () => {
       const view = this.shown;
-      const ran = cells ?? view?.ran ?? [];
+      const ran = view?.ran ?? [];
       const but = view ? interruptedCells(view) : [];
       if (!(await this.notebooks.runAbove(notebook, ran, but))) {
         throw new Error(

@@ -84,7 +84,6 @@ export function toolDone(view: ISessionView, event: ToolDone): ISessionView {
     notes: (event.notes as string[] | undefined) ?? [],
     findings: (event.findings as Finding[] | undefined) ?? [],
     sandbox: (event.sandbox as Observation[] | undefined) ?? [],
-    needed: event.needed ?? [],
     failure: ''
   });
 }
@@ -121,7 +120,6 @@ const NO_DRAFT: Draft = {
   notices: [],
   can_run_all: false,
   runs: true,
-  labels: [],
   always: false,
   words: ''
 };
@@ -141,10 +139,8 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   detail: '',
   notes: [],
   findings: [],
-  labels: [],
   silenced: [],
   sandbox: [],
-  needed: [],
   fixed: false,
   leftover: false,
   stopped: false,

@@ -1,15 +1,15 @@
 /**
  * Decides what Enter does with the text in the message field. The server has
- * the last word (session/messages.py): it refuses a message about a question or
- * draft that no longer waits.
+ * the last word (session/messages.py): it refuses a message about a question
+ * that no longer waits.
  */
 import { ISessionView, currentTurn } from './view';
 
 export interface IInputRoute {
-  readonly does: 'begin' | 'queue' | 'answer' | 'discuss';
-  /** The question's call id or the draft's nonce that the message is about; '' if none. */
+  readonly does: 'begin' | 'queue' | 'answer';
+  /** The call id of the question that the message answers; '' if none. */
   readonly about: string;
-  /** The waiting draft that it is about. */
+  /** The waiting draft, which the message can reject. */
   readonly draftId?: string;
 }
 
@@ -22,8 +22,7 @@ export function routeInput(view: ISessionView | null): IInputRoute {
       return { does: 'answer', about: item.callId };
     }
     if (item.kind === 'card' && item.phase === 'waiting' && item.draft) {
-      const { nonce, draft_id } = item.draft;
-      return { does: 'discuss', about: nonce, draftId: draft_id };
+      return { does: 'queue', about: '', draftId: item.draft.draft_id };
     }
   }
   return { does: 'queue', about: '' };

@@ -1,10 +1,5 @@
 /** A session's view as a pure function of its events, replayed or live. */
-import type {
-  Event,
-  Label,
-  Reference,
-  SessionInfo
-} from '../../protocol/protocol';
+import type { Event, Reference, SessionInfo } from '../../protocol/protocol';
 import {
   card,
   draftOpened,
@@ -148,7 +143,6 @@ function apply(view: ISessionView, event: Event): ISessionView {
         draft: event.draft,
         cellId: event.draft.cell_id,
         title: event.draft.title,
-        labels: (event.draft.labels as Label[] | undefined) ?? [],
         phase: 'waiting'
       });
     case 'draft_decided':
@@ -157,8 +151,6 @@ function apply(view: ISessionView, event: Event): ISessionView {
         source: event.source ?? '',
         edited: event.edited,
         comment: event.said ?? '',
-        // Older journals have none.
-        labels: (event.labels as Label[] | undefined) ?? [],
         failure: ''
       });
     case 'kernel_waiting':

@@ -10,7 +10,6 @@ import type {
   FilesKept,
   Figure,
   Finding,
-  Label,
   Kept,
   Note,
   Reference,
@@ -107,8 +106,6 @@ export interface ICardItem {
   readonly notes: readonly string[];
   /** Findings of checks on the code and the run, for people. */
   readonly findings: readonly Finding[];
-  /** Labels of what the code may reach. */
-  readonly labels: readonly Label[];
   /** Keys of findings that the person has silenced. */
   readonly silenced: readonly string[];
   /** Observations of the sandbox. */
@@ -121,8 +118,6 @@ export interface ICardItem {
   readonly stopped: boolean;
   /** The person's comment on a rejection. */
   readonly comment: string;
-  /** Cells that define variables lost with the kernel. */
-  readonly needed: readonly string[];
   /** Why the last decision on it did not reach the server; '' if it did. */
   readonly failure: string;
 }

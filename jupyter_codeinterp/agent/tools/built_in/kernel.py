@@ -11,7 +11,6 @@ from msgspec import Meta
 from ....base.errors import KernelError
 from ....base.sentences import Sentence, as_it_is, together
 from ....base.visible import visible_line
-from ....run.lost import Lost, lost_variables
 from ....run.turn.turn import Turn, identity
 from ....view.plain_text import cut
 from ....wire.messages import ToolUse
@@ -24,6 +23,9 @@ NOT_AVAILABLE = Sentence(
 )
 ANOTHER = Sentence("The kernel was restarted or changed since you decided.")
 INTERRUPTED = Sentence("Interrupted; the kernel is idle.")
+ALL_GONE = Sentence("All variables will be gone.")
+GONE = Sentence("All variables are gone.")
+DEFINE_AGAIN = "To define a variable again, run its cell with run_cells, from the top down."
 STILL_BUSY = Sentence("Interrupted, but the kernel is still busy. A restart ends what it runs.")
 NO_SPEC = Sentence("There is no kernelspec {name}. Installed: {known}.")
 _LONGEST_NAME = 100
@@ -100,18 +102,17 @@ async def _ask_and_do(
     other: str,
 ) -> None:
     """``other``: the name of the kernel to change to. Raises KernelError."""
-    turn, results, lost, why = step.turn, step.turn.results, Lost(), Sentence()
+    turn, results, why = step.turn, step.turn.results, Sentence()
     while True:
         info = await turn.kernel_info()
-        if given.action != "interrupt":
-            lost = await lost_variables(turn)
         name = _line(await control.name()) or Sentence("The kernel")
         happens = {
             "restart": Sentence("{name} restarts.", name=name),
             "interrupt": Sentence("{name} stops what it runs now.", name=name),
             "change": Sentence("{other} takes the place of {name}.", other=other, name=name),
         }[given.action]
-        words = together(happens, lost.will_be, between="\n")
+        lost = "" if given.action == "interrupt" else ALL_GONE
+        words = together(happens, lost, between="\n")
         draft = draft_of(call, "kernel", title, words, why)
         decision = await confirm(step, call, draft)
         if decision is None:
@@ -129,10 +130,8 @@ async def _ask_and_do(
         ended = INTERRUPTED if await control.interrupt() else STILL_BUSY
         step.results[call.id] = results.make(call, "ok", ended, title=title, summary=ended)
         return
-    told = await _start_anew(turn, control, given)
-    made = results.make(call, "ok", f"{told} {lost.for_model}", title=title, summary=lost.are)
-    done = msgspec.structs.replace(made.done, needed=lost.cells)
-    step.results[call.id] = msgspec.structs.replace(made, done=done)
+    told = f"{await _start_anew(turn, control, given)} {GONE} {DEFINE_AGAIN}"
+    step.results[call.id] = results.make(call, "ok", told, title=title, summary=GONE)
 
 
 async def _start_anew(turn: Turn, control: KernelControl, given: KernelAction) -> str:

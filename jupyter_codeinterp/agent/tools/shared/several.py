@@ -11,19 +11,17 @@ from ....base.sentences import Sentence, together
 from ....run import hooked
 from ....run.approval import policy
 from ....run.approval.hooks import HookNote
-from ....run.deciding import carry_out, check, labels_of
+from ....run.deciding import carry_out, check
 from ....run.job import CellJob, Granted
 from ....run.turn.results import OutputRoom, Result, joined, noted
 from ....view import outputs
 from ....wire.events import Status
-from ....wire.findings import Label
 from ....wire.messages import Image, ToolUse
 from ....wire.ops import CellView, Output
 from ....wire.ports import KernelInfo
 from .step import (
     DIFFERS,
     Step,
-    add_notes,
     confirm,
     draft_of,
     end_call,
@@ -38,7 +36,6 @@ MOST_CELLS = 200
 MOST_NOTICES = 15
 TOO_MUCH = Sentence("This is more than a person can review at once. Name fewer cells.")
 STOPPED = "Stopped in the cell {id}; it may have had effects. Not reached: {ids}."
-PROPOSED = "The cell {id} proposed another cell (set_next_input); it was not added."
 DONE = "{done} of {all} cells{failed}."
 FAILED = "; not ok: {ids}"
 LEFT = " Not reached: {ids}."
@@ -61,7 +58,6 @@ class _Checks(NamedTuple):
 
     notes: dict[str, tuple[HookNote, ...]] = {}
     notices: tuple[Sentence, ...] = ()
-    labels: tuple[Label, ...] = ()
     ask: bool = False
     refusal: Sentence = Sentence()
 
@@ -146,9 +142,7 @@ class Several:
         part = job.call
         show_card(self._step, part.id, part.name)
         open_draft(self._step, job)
-        await carry_out(job, job.source, granted=granted)
-        if job.next_inputs:
-            add_notes(self._step, self._call, PROPOSED.format(id=job.cell_id))
+        await carry_out(job, job.source, granted)
         end_call(self._step, part)
         return self._step.results[part.id]
 
@@ -190,7 +184,6 @@ class Several:
                 return None
             draft = msgspec.structs.replace(
                 draft_of(call, "cells", title, listing, why, *why_barred, *checks.notices),
-                labels=checks.labels,
                 runs=runs,
                 can_run_all=runs and turn.can_run_all and not barred,
             )
@@ -206,7 +199,6 @@ class Several:
     async def _check(self, info: KernelInfo | None) -> _Checks:
         """Check the cells, up to the first one that may not run."""
         turn, notes, notices = self._turn, dict[str, tuple[HookNote, ...]](), list[Sentence]()
-        labels: dict[Label, None] = {}
         asks = False
         for job in self._jobs:
             said = await check(job, job.source, info)
@@ -214,10 +206,9 @@ class Several:
             if said.refusal is not None:
                 return _Checks(refusal=_about(place, hooked.line(turn, said.refusal)))
             notices += [_about(place, hooked.line(turn, note)) for note in said.notes]
-            labels |= dict.fromkeys(await labels_of(job, job.source, info))
             notes[job.cell_id] = said.notes
             asks |= said.ask
-        return _Checks(notes, tuple(notices), tuple(labels)[:MOST_NOTICES], asks)
+        return _Checks(notes, tuple(notices), asks)
 
     def _end(self, title: Sentence, words: str) -> None:
         self._step.results[self._call.id] = self._turn.results.not_run(self._call, words, title, "")

@@ -6,7 +6,6 @@ exception here is a bug or the end of the turn.
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -37,8 +36,6 @@ DIFFERS = Sentence("The decision was about something else. Decide again.")
 class Step:
     turn: Turn
     registry: ToolRegistry
-    discussed: Step | None = None
-    """An earlier step, one of whose calls has a result though its draft still waits."""
 
     # The answer.
     number: int = 0
@@ -64,10 +61,6 @@ class Step:
     """Why later calls that change the notebook do not start; "" if they do."""
     began: dict[str, float] = field(default_factory=dict)
     """When the source of a call began to arrive, on the loop's clock."""
-    call: ToolUse = field(default_factory=lambda: ToolUse("", "", {}))
-    """The latest call."""
-    task: asyncio.Future[None] | None = None
-    """The latest call at work; None after its exception was raised."""
 
     def __post_init__(self) -> None:
         self.turn.notebook.number()

@@ -8,7 +8,6 @@ from ....base.sentences import Sentence, as_it_is
 from ....run.deciding import carry_out
 from ....run.expected import Contract
 from ....run.job import CellJob
-from ....run.turn.results import joined
 from ....run.turn.turn import Turn, new_cell_id
 from ....view import outputs
 from ....wire.messages import ToolUse
@@ -27,7 +26,6 @@ from .step import (
 )
 from .titles import title_of
 
-PUT_FORWARD = "The code proposed another cell (set_next_input):"
 RECORD = (
     "{id!r} is code that the person ran; the cell itself is not known here, so it stays. Write a "
     "new cell, or tell the person what to change."
@@ -81,7 +79,6 @@ async def write(
         cell = turn.notebook.snapshot.cell(cell_id)
         job.is_code = cell is not None and cell.cell_type == "code"
     await carry_out(job, source)
-    await _put_forward(step, call, job)
 
 
 async def scratch(step: Step, call: ToolUse, source: str, timeout: float | None) -> None:
@@ -90,7 +87,6 @@ async def scratch(step: Step, call: ToolUse, source: str, timeout: float | None)
     job = open_draft(step, CellJob(step.turn, call, "scratch", "", title_for(step, call)))
     job.timeout = timeout
     await carry_out(job, source)
-    await _put_forward(step, call, job)
 
 
 async def delete(step: Step, call: ToolUse, cell_id: str) -> None:
@@ -102,38 +98,14 @@ async def delete(step: Step, call: ToolUse, cell_id: str) -> None:
     await carry_out(job, seen)
 
 
-async def _put_forward(step: Step, call: ToolUse, job: CellJob) -> None:
-    """Handle drafts that the code proposed (set_next_input); they ask in every mode."""
-    waiting = [(job.cell_id, source) for source in job.next_inputs]
-    number = 0
-    while waiting:
-        after, source = waiting.pop(0)
-        number += 1
-        part = ToolUse(f"{call.id}-next{number}", "run_cell", {})
-        proposed = await run_part(step, part, source, "", after, suspicious=True)
-        waiting += [(proposed.cell_id, text) for text in proposed.next_inputs]
-        results = step.results
-        results[call.id] = joined(results[call.id], results[part.id], PUT_FORWARD)
-
-
-async def run_part(
-    step: Step,
-    part: ToolUse,
-    source: str,
-    title: str,
-    after: str = "",
-    *,
-    suspicious: bool = False,
-) -> CellJob:
-    """Run a new cell with its own card, as a part of another call. ``suspicious`` asks in every
-    mode."""
+async def run_part(step: Step, part: ToolUse, source: str, title: str, after: str) -> None:
+    """Run a new cell with its own card, as a part of another call."""
     turn = step.turn
     show_card(step, part.id, part.name)
     job = open_draft(step, CellJob(turn, part, "insert", new_cell_id(), title_of(title, source)))
     job.insert(turn.notebook.above(after or turn.notebook.place().after))
-    await carry_out(job, normalise(source), suspicious=suspicious)
+    await carry_out(job, normalise(source))
     end_call(step, part)
-    return job
 
 
 # --- whether a cell can be changed -------------------------------------------------------

@@ -189,13 +189,8 @@ describe('the composer', () => {
     expect(button('Queue')).toBeTruthy();
     await enter('In euros');
     await play(shown, opened, waiting);
-    expect(place()).toBe('Ask about this draft');
-    shown.notebooks.sources.set('cell1', 'df = 2 # theirs');
-    fireEvent.change(message(), { target: { value: 'Why the mean?' } });
-    expect(described()).toBe(
-      'Enter sends this message. The draft keeps waiting.'
-    );
-    await enter('Why the mean?');
+    expect(place()).toBe('Add to your request');
+    await enter('Then by month');
     await play(shown, decided, {
       type: 'question_asked',
       call_id: 'q1',
@@ -205,9 +200,9 @@ describe('the composer', () => {
     expect(place()).toBe('Answer the question');
     await enter('euros');
     expect(shown.client.ofType('send_message').slice(1)).toMatchObject([
-      { text: 'In euros', about: '', source: null, session_id: 's1' },
-      { text: 'Why the mean?', about: 'n1', source: 'df = 2 # theirs' },
-      { text: 'euros', about: 'q1', source: null }
+      { text: 'In euros', about: '', session_id: 's1' },
+      { text: 'Then by month', about: '' },
+      { text: 'euros', about: 'q1' }
     ]);
     expect(button('Stop')).toBeTruthy();
   });
@@ -225,21 +220,6 @@ describe('the composer', () => {
       { action: 'reject', nonce: 'n1', reason: 'use the median' }
     ]);
     expect((message() as HTMLTextAreaElement).value).toBe('');
-  });
-
-  it('waits quietly after an answer about a draft', async () => {
-    const shown = await panel(started);
-    const thinks = () => screen.queryByText('Working…') !== null;
-    await play(shown, opened, waiting);
-    await play(
-      shown,
-      { type: 'messages_heard', numbers: [1], text: 'Why?', references: [] },
-      { type: 'step_started', step: 2 }
-    );
-    expect(thinks()).toBe(true);
-    await play(shown, { type: 'text_done', block: 0, text: 'Because.' });
-    expect(thinks()).toBe(false);
-    expect(button('Run')).toBeTruthy();
   });
 
   it('shows what is queued, takes it back, and sends it after Stop', async () => {

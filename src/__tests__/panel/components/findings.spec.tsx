@@ -9,12 +9,7 @@ import {
 import React from 'react';
 import { PanelContext } from '../../../panel/components/elements/context';
 import { Panel } from '../../../panel/components/Panel';
-import type {
-  Event,
-  Finding,
-  Label,
-  ToolDone
-} from '../../../protocol/protocol';
+import type { Event, Finding, ToolDone } from '../../../protocol/protocol';
 import {
   decided,
   done,
@@ -117,26 +112,4 @@ it('silences a finding and offers to undo, with the focus on it', async () => {
   );
   await act(async () => client.play('s1', silence(false)));
   expect(await button('Not a problem')).toBe(toggle);
-});
-
-it('says in short words what the code may do, with the line', async () => {
-  const made = await card({});
-  const none = { line: 1, code: '', names: [], more: 0 };
-  const labels: Label[] = [
-    { ...none, kind: 'writes', line: 2, code: "open('a', 'w')" },
-    { ...none, kind: 'changes', names: ['orders', 'rates'], more: 2 },
-    { ...none, kind: 'changes' }
-  ];
-  await act(async () => {
-    made.client.play('s1', {
-      type: 'draft_waiting',
-      draft: draft({ call_id: 'c2', labels })
-    });
-  });
-  const mark = await screen.findByText('writes files');
-  fireEvent.focus(mark);
-  expect(document.body.textContent).toContain("Line 2: open('a', 'w')");
-  const list = screen.getByRole('list', { name: 'What the code may do' });
-  const words = [...list.children].map(one => one.textContent);
-  expect(words).toEqual(['writes files', 'changes orders, rates and 2 more']);
 });

@@ -1,11 +1,5 @@
 /** The cards of a kernel's restart and of an installation. */
-import {
-  act,
-  cleanup,
-  fireEvent,
-  render,
-  screen
-} from '@testing-library/react';
+import { act, cleanup, render, screen } from '@testing-library/react';
 import React from 'react';
 import { Panel } from '../../../panel/components/Panel';
 import { PanelContext } from '../../../panel/components/elements/context';
@@ -13,7 +7,6 @@ import type { Event } from '../../../protocol/protocol';
 import {
   draft,
   done,
-  ended,
   makeStore,
   settled,
   started,
@@ -54,7 +47,7 @@ const ASKED: Event = {
     kind: 'kernel',
     cell_id: '',
     title: 'Restart the kernel',
-    source: 'Python 3 restarts.\n1 variable will be gone: df.',
+    source: 'Python 3 restarts.\nAll variables will be gone.',
     runs: false,
     can_run_all: false
   })
@@ -63,47 +56,21 @@ const RESTARTED = done({
   name: 'kernel',
   cell_id: '',
   title: 'Restart the kernel',
-  summary: '1 variable gone: df.',
-  needed: ['cell1']
+  summary: 'All variables are gone.'
 });
 
 describe('a restart', () => {
   it('shows what will be gone, without a click', async () => {
     await panel(started, ASKED);
     const card = screen.getByRole('group', { name: 'Restart the kernel' });
-    expect(card.textContent).toContain('1 variable will be gone: df.');
+    expect(card.textContent).toContain('All variables will be gone.');
     screen.getByRole('button', { name: 'Restart the kernel' });
     screen.getByRole('button', { name: 'Reject' });
   });
 
-  it('lets the notebook follow, and offers its cells in this turn alone', async () => {
+  it('lets the notebook follow', async () => {
     const made = await panel(started, ASKED, RESTARTED);
     expect(made.notebooks.followed).toEqual(['sales.ipynb']);
-    screen.getByText('1 variable gone: df.');
-    screen.getByRole('button', { name: 'Run the cells above again' });
-    await play(made, ended(), {
-      ...started,
-      turn: 2,
-      text: 'And now?'
-    } as Event);
-    expect(
-      screen.queryByRole('button', { name: 'Run the cells above again' })
-    ).toBeNull();
-  });
-
-  it('runs the cells that are needed', async () => {
-    const made = await panel(started, ASKED, RESTARTED, ended());
-    fireEvent.click(
-      screen.getByRole('button', { name: 'Run the cells above again' })
-    );
-    await act(settled);
-    expect(made.notebooks.ranAbove).toEqual([['cell1']]);
-  });
-
-  it('offers nothing where no cell defines what is lost', async () => {
-    await panel(started, ASKED, { ...RESTARTED, needed: [] });
-    expect(
-      screen.queryByRole('button', { name: 'Run the cells above again' })
-    ).toBeNull();
+    screen.getByText('All variables are gone.');
   });
 });

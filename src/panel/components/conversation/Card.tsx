@@ -16,7 +16,6 @@ import { StateIcon, nameOf, shapeOf } from './StateIcon';
 const Findings = lazy(
   async () => (await import('../findings/Findings')).Findings
 );
-const Labels = lazy(async () => (await import('../findings/Labels')).Labels);
 const Observations = lazy(
   async () => (await import('../findings/Observations')).Observations
 );
@@ -123,7 +122,6 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
           <LongText text={result} />
         </Pre>
       )}
-      {card.labels.length > 0 && <Labels labels={card.labels} />}
       {waiting && <Decision draft={waiting.draft} />}
       {tellsWhy(card) && card.summary && (
         <p className="jp-codeinterp-Card-notice">{card.summary}</p>

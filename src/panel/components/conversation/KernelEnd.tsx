@@ -1,10 +1,9 @@
-/** The variables lost with a kernel, and a button to restore them. */
+/** What a restart or change of the kernel has lost; the notebook follows to the new kernel. */
 import React from 'react';
 import { type ICardItem, currentTurn } from '../../view/view';
 import { usePanel, usePanelState } from '../elements/context';
-import { RunAbove } from '../turn-end/RunAbove';
 
-export function KernelEnd({ card }: { card: ICardItem }): JSX.Element {
+export function KernelEnd({ card }: { card: ICardItem }): JSX.Element | null {
   const { store } = usePanel();
   const { notebook } = usePanelState();
   const { shown, notebooks } = store;
@@ -16,16 +15,7 @@ export function KernelEnd({ card }: { card: ICardItem }): JSX.Element {
       notebooks.followKernel(notebook);
     }
   }, [isCurrent, notebook, notebooks]);
-  return (
-    <>
-      {card.summary && (
-        <p className="jp-codeinterp-Card-notice">{card.summary}</p>
-      )}
-      {isCurrent && card.needed.length > 0 && (
-        <div className="jp-codeinterp-Card-leftover">
-          <RunAbove cells={card.needed} />
-        </div>
-      )}
-    </>
-  );
+  return card.summary ? (
+    <p className="jp-codeinterp-Card-notice">{card.summary}</p>
+  ) : null;
 }

@@ -6,7 +6,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { Observation } from '../../../protocol/protocol';
 import { usePanel } from '../elements/context';
-import { Tipped } from './Labels';
+import { makeTip, showWhileNear } from '../elements/origins';
 
 /** Names in a line; the tip lists all. */
 const SHOWN = 2;
@@ -17,7 +17,7 @@ export function Observations(props: {
   const { trans } = usePanel();
   return (
     <ul
-      className="jp-codeinterp-Labels jp-codeinterp-Observations"
+      className="jp-codeinterp-Observations"
       aria-label={trans.__('What the code did')}
     >
       {props.seen.map(one => (
@@ -26,6 +26,21 @@ export function Observations(props: {
         </li>
       ))}
     </ul>
+  );
+}
+
+/** Words with a tip while the pointer or the focus is on them. */
+function Tipped(props: { tip: string; children: string }): JSX.Element {
+  const { tip, children } = props;
+  const mark = React.useRef<HTMLSpanElement>(null);
+  React.useEffect(
+    () => showWhileNear(mark.current!, () => makeTip(tip)),
+    [tip]
+  );
+  return (
+    <span ref={mark} role="note" tabIndex={0}>
+      {children}
+    </span>
   );
 }
 

@@ -3,32 +3,24 @@ import React from 'react';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
 
-/** `words`: why; `cells`: down to the lowest of these. Hidden after a click. */
-export function RunAbove(props: {
-  words?: string;
-  cells?: readonly string[];
-}): JSX.Element | null {
-  const { words, cells } = props;
+/** `words`: why. Hidden after a click. */
+export function RunAbove({ words }: { words: string }): JSX.Element | null {
   const { store, trans } = usePanel();
   const [ran, setRan] = React.useState(false);
   const run = async () => {
     setRan(true);
-    setRan(await store.runAbove(cells));
+    setRan(await store.runAbove());
   };
   if (ran) {
     return null;
   }
   return (
     <>
-      {words && <p>{words}</p>}
+      <p>{words}</p>
       <Button
-        title={
-          cells
-            ? trans.__('Run all code cells down to the last one that is needed')
-            : trans.__(
-                'Run all code cells down to the agent’s last one, except a cell that was cut off'
-              )
-        }
+        title={trans.__(
+          'Run all code cells down to the agent’s last one, except a cell that was cut off'
+        )}
         onClick={() => void run()}
       >
         {trans.__('Run the cells above again')}
