@@ -224,20 +224,6 @@ async def test_the_server_stops_when_the_other_conversation_has_begun(bench: Ben
     assert "may have had effects" not in said
 
 
-async def test_the_person_writes_about_it_and_then_approves(bench: Benches) -> None:
-    b = bench(assistant(onward()), say("Because it is another matter."))
-    shelf = shelved(b)
-    b.send()
-    draft = await b.draft()
-    b.session.send("Why?", "review", "", about=draft.nonce)
-    await b.event(e.MessagesHeard)
-    await until(lambda: any(done.text.startswith("Because") for done in b.of(e.TextDone)))
-    b.decide(draft)
-    ended = await b.ended()
-    assert ended.stop_reason == "end_turn" and len(shelf.begun) == 1
-    assert len(b.model.requests) == 2
-
-
 @pytest.mark.parametrize(
     ("given", "name"),
     [
