@@ -192,7 +192,8 @@ async def test_anthropic_gets_all_its_features() -> None:
     assert body["max_tokens"] == 500
     assert "tool_choice" not in body
     assert body["thinking"] == {"type": "adaptive", "display": "summarized"}
-    assert body["cache_control"] == body["system"][-1]["cache_control"] == {"type": "ephemeral"}
+    last = body["messages"][-1]["content"][-1]
+    assert last["cache_control"] == body["system"][-1]["cache_control"] == {"type": "ephemeral"}
     assert [tool.get("eager_input_streaming") for tool in body["tools"]] == [True, None]
     assert list(body["tools"][0]["input_schema"]["properties"]) == ["title", "source"]
 

@@ -184,7 +184,8 @@ def test_a_key_of_foundry_belongs_to_its_resource(monkeypatch: pytest.MonkeyPatc
 def test_a_missing_package_is_said_with_the_line_that_installs_it(
     cloud: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, cloud.modules[0], None)
+    package = {"bedrock": "boto3", "vertex": "google.auth"}[cloud.name]
+    monkeypatch.setitem(sys.modules, package, None)
 
     @on_loop
     async def run() -> None:
@@ -248,8 +249,8 @@ def test_expired_credentials_of_aws_are_said_to_be_and_new_ones_are_taken(
             api.expired = True
             with pytest.raises(ModelError) as caught:
                 await anext(model.stream(asking(BEDROCK)))
-            assert caught.value.code == "wrong_key"
-            assert "they have expired. Run “aws sso login”" in caught.value.message
+            assert caught.value.code == "no_key"
+            assert "expired. Run “aws configure” or “aws sso login”" in caught.value.message
             api.expired = False
             file.write_text(form.format(ACCESS_KEY, SECRET_KEY))
             assert await said(model, BEDROCK) == "Hi."
@@ -272,7 +273,7 @@ def test_a_sign_on_that_has_ended_is_said_with_what_to_run(
     @on_loop
     async def run() -> None:
         error = await failure(BEDROCK)
-        assert error.code == "wrong_key" and "Run “aws sso login”" in error.message
+        assert error.code == "no_key" and "“aws sso login”" in error.message
 
     run()
 
@@ -290,7 +291,7 @@ def test_an_account_of_google_that_is_refused_is_said_with_what_to_run(
                 monkeypatch.setenv("ANTHROPIC_VERTEX_PROJECT_ID", "my-project")
                 error = await failure(VERTEX)
                 assert api.exchanges == []
-        assert error.code == "wrong_key" and "expired or revoked" in error.message
+        assert error.code == "no_key" and "expired or revoked" in error.message
         assert "Run “gcloud auth application-default login”" in error.message
 
     run()

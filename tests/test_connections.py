@@ -77,35 +77,6 @@ async def test_one_connection_a_provider(tmp_path: Path, api: FakeAnthropic) -> 
     assert not (tmp_path / "credentials.json").exists()
 
 
-@pytest.mark.parametrize(
-    ("first", "url", "model"),
-    [
-        ({"api_key": KEY, "base_url": "http://there.example", "model": "m"}, "there.example", "m"),
-        ({"api_key": KEY}, "api.anthropic.com", "sonnet"),
-        ({"base_url": "http://127.0.0.1:9", "model": None}, "127.0.0.1:9", "sonnet"),
-    ],
-)
-async def test_the_first_version_of_the_file_is_taken_over(
-    tmp_path: Path, api: FakeAnthropic, first: Any, url: str, model: str
-) -> None:
-    (tmp_path / "credentials.json").write_text(json.dumps(first))
-    made = models(tmp_path)
-    assert (made.host, made.default, made.warning) == (url, model, "")
-    assert made.described("anthropic").source == ("file" if "api_key" in first else "none")
-    await made.connect("vllm", KEY, api.url)
-    now = kept(tmp_path)
-    assert now["version"] == 2 and set(now["connections"]) == {"anthropic", "vllm"}
-    assert now["connections"]["anthropic"].get("key", "") == first.get("api_key", "")
-
-
-async def test_a_key_that_was_in_the_keyring_is_asked_for_again(tmp_path: Path) -> None:
-    old = {"anthropic": {"url": "https://api.anthropic.com", "keyring": "anthropic 1a2b"}}
-    (tmp_path / "credentials.json").write_text(json.dumps({"version": 2, "connections": old}))
-    made = models(tmp_path)
-    assert "Enter the key again" in made.warning
-    assert made.described("anthropic").source == "none"
-
-
 async def test_a_cloud_is_connected_at_its_place_and_tried(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,7 +203,7 @@ async def test_what_cannot_be_connected(tmp_path: Path, api: FakeAnthropic) -> N
 
 
 def test_each_row_says_all_that_a_person_needs() -> None:
-    assert len({row.name for row in ROWS}) == len({row.label for row in ROWS}) == 11
+    assert len({row.name for row in ROWS}) == len({row.label for row in ROWS}) == 10
     for row in ROWS:
         scheme, remote = ("http", False) if row.local else ("https", True)
         assert origin(row.url).startswith(f"{scheme}://") and not row.url.endswith(("/", "/v1"))
@@ -295,7 +266,7 @@ async def test_another_providers_request_to_anthropic_has_no_key_of_the_environm
     there = "https://api.anthropic.com"
     made: Any = one.connect(lambda: Credentials(None, there), Settings())
     await made.prepare()
-    assert ANOTHER not in (made._connection[1]._client.api_key or "")
+    assert ANOTHER not in (made._connection._client.api_key or "")
     await made.aclose()
 
 
@@ -373,7 +344,8 @@ async def test_keys_from_the_environment_only(
     await models(tmp_path).connect("anthropic", KEY, api.url, "claude-opus-5-5")
     made = models(tmp_path, limits=AllowedModels(environment_only=True))
     assert not made.configured and made.default == "sonnet"
-    assert made.host == "api.anthropic.com", "an address that was entered counts no more"
+    origin = made.described("anthropic").origin
+    assert origin == "https://api.anthropic.com:443", "an address that was entered counts no more"
     with pytest.raises(CommandError, match="Only the admin"):
         await made.connect("anthropic", KEY, api.url)
     monkeypatch.setenv("ANTHROPIC_API_KEY", ANOTHER)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from jupyter_codeinterp.models.offered import Models
@@ -26,6 +27,11 @@ def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
+SAVED = msgspec.json.encode(
+    {"version": 2, "connections": {"anthropic": {"url": "https://api.anthropic.com", "key": KEY}}}
+)
+
+
 def models(folder: Path, secrets: Secrets | None = None, base_url: str | None = None) -> Models:
     return Models(folder, secrets or Secrets(), default_model="sonnet", base_url=base_url)
 
@@ -42,7 +48,7 @@ def keep(folder: Path, content: bytes) -> Path:
 async def test_a_damaged_file_is_set_aside(tmp_path: Path, content: bytes) -> None:
     file = keep(tmp_path, content)
     found = models(tmp_path)
-    assert found.source == "none"
+    assert found.described("anthropic").source == "none"
     assert "damaged" in found.warning and "Enter the keys again" in found.warning
     assert not file.exists()
     assert (tmp_path / "credentials.json.damaged").read_bytes() == content
@@ -52,26 +58,28 @@ async def test_a_damaged_file_is_set_aside(tmp_path: Path, content: bytes) -> No
 async def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "credentials.json").mkdir()
     found = models(tmp_path)
-    assert found.source == "none" and "Could not read the saved keys" in found.warning
+    assert found.described("anthropic").source == "none"
+    assert "Could not read the saved keys" in found.warning
 
 
 async def test_a_key_goes_where_it_was_tried_and_nowhere_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keep(tmp_path, b'{"api_key": "%s"}' % KEY.encode())
+    keep(tmp_path, SAVED)
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://elsewhere.example")
     found = models(tmp_path, base_url="http://other.example")
     assert found._kept.credentials(found._providers.default) == Credentials(
         KEY, "https://api.anthropic.com"
     )
-    assert (found.source, found.host) == ("stored", "api.anthropic.com")
+    described = found.described("anthropic")
+    assert (described.source, described.origin) == ("file", "https://api.anthropic.com:443")
 
 
 async def test_known_keys_are_scrubbed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "env-api-key")
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "env-auth-token")
     monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "X-Gateway: gateway-secret\nX-Other:other-one")
-    keep(tmp_path, b'{"api_key": "%s"}' % KEY.encode())
+    keep(tmp_path, SAVED)
     secrets = Secrets()
     models(tmp_path, secrets)
     said = f"{KEY} env-api-key env-auth-token gateway-secret other-one"
@@ -79,12 +87,14 @@ async def test_known_keys_are_scrubbed(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 async def test_where_the_key_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert models(tmp_path).source == "none"
-    assert models(tmp_path).host == "api.anthropic.com"
+    found = models(tmp_path)
+    assert not found.configured
+    assert found.described("anthropic").origin == "https://api.anthropic.com:443"
     local = models(tmp_path, base_url="http://ann:secret@127.0.0.1:11434/x")
-    assert (local.source, local.host) == ("env", "127.0.0.1:11434")
+    assert local.configured
+    assert local.described("anthropic").address == "http://127.0.0.1:11434/x"
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "token-token")
-    assert models(tmp_path).source == "env"
+    assert models(tmp_path).described("anthropic").source == "env"
 
 
 async def test_the_demo_answers_its_own_notebook_as_long_as_there_is_no_key(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from datetime import date
 from functools import partial
 from typing import Any
@@ -13,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from jupyter_codeinterp.models.anthropic.services import ANTHROPIC, ROWS, providers
-from jupyter_codeinterp.models.http.facts import ModelFact, completed, fact, facts, load
+from jupyter_codeinterp.models.http.facts import ModelFact, completed, fact, facts
 from jupyter_codeinterp.models.http.listing import entry
 from jupyter_codeinterp.models.http.model import is_loopback
 from jupyter_codeinterp.models.http.service import resolve
@@ -84,10 +82,10 @@ def test_prices_are_those_of_the_vendors_own_api_only() -> None:
 
 
 def test_what_the_server_says_wins_over_the_file() -> None:
-    told = ModelInfo("claude-opus-5-5", "Opus", 5_000, (9.0, 9.0, 9.0, 9.0), images=False)
+    told = ModelInfo("claude-opus-5-5", "Opus", 5_000, (9.0, 9.0, 9.0, 9.0))
     done = completed(told, "anthropic", None, local=False)
-    assert (done.context_window, done.prices, done.images) == (5_000, told.prices, False)
-    assert (done.tools, done.prices_seen) == (True, "")
+    assert (done.context_window, done.prices) == (5_000, told.prices)
+    assert done.prices_seen == ""
 
 
 def test_a_model_of_this_machine_is_local_unless_it_has_a_price() -> None:
@@ -142,28 +140,6 @@ async def test_prices_of_a_service_are_not_those_of_another_address() -> None:
 
 def told(**said: Any) -> Any:
     return entry(json.dumps({"id": "m", **said}).encode())
-
-
-@pytest.mark.parametrize(
-    ("said", "images", "tools"),
-    [
-        ({}, None, None),
-        ({"capabilities": {"image_input": {"supported": True}}}, True, None),
-        ({"capabilities": {"vision": False, "function_calling": True}}, False, True),
-        ({"supports_image_in": True}, True, None),
-        (
-            {"architecture": {"input_modalities": ["text"]}, "supported_parameters": ["tools"]},
-            False,
-            True,
-        ),
-        ({"capabilities": "all", "architecture": [], "supported_parameters": "tools"}, None, None),
-        ({"capabilities": {"image_input": "yes", "vision": 1}}, None, None),
-    ],
-)
-def test_what_a_model_can_do_is_read_from_the_list(
-    said: dict[str, Any], images: bool | None, tools: bool | None
-) -> None:
-    assert (told(**said).images, told(**said).tools) == (images, tools)
 
 
 @pytest.mark.parametrize(
@@ -230,67 +206,3 @@ def test_the_cost_is_told_for_each_model_and_each_turn() -> None:
         ("gpt-6-sol", 0.5, False, "2026-11-23"),
         ("unpriced", None, False, ""),
     ]
-
-
-# --- prices of another package ---------------------------------------------------------------
-
-
-def priced(vendor: str, model: str) -> ModelInfo:
-    load(vendor)
-    return completed(ModelInfo(model, model), vendor, None, local=False)
-
-
-@pytest.mark.parametrize(
-    ("vendor", "model"),
-    [
-        ("anthropic", "claude-haiku-5-5"),
-        ("gemini", "gemini-3-pro-preview"),
-        ("mistral", "mistral-large-latest"),
-        ("xai", "grok-4"),
-        ("deepseek", "deepseek-chat"),
-        ("moonshot", "kimi-k2"),
-    ],
-)
-def test_what_the_table_lacks_has_a_published_price(vendor: str, model: str) -> None:
-    info = priced(vendor, model)
-    assert info.prices is not None and info.prices_seen == ""
-    read, written, kept, again = info.prices
-    assert 0 < again <= read <= kept and read < written
-
-
-def test_a_price_by_the_length_of_the_prompt_is_one_here() -> None:
-    info = priced("anthropic", "claude-haiku-5-5")
-    assert info.prices == (0.1, 0.5, 0.125, 0.01) and info.long_prompts is not None
-    assert info.long_prompts.over == 100_000 and info.long_prompts.prices[0] == 0.5
-
-
-def test_our_table_and_an_admin_come_first() -> None:
-    row = next(row for row in facts() if row.prices)
-    assert priced(row.provider, row.model).prices_seen == row.seen
-    mine = (1.0, 2.0, 3.0, 4.0)
-    info = ModelInfo("claude-haiku-5-5", "")
-    assert completed(info, "anthropic", mine, local=False).prices == mine
-
-
-@pytest.mark.parametrize(
-    ("vendor", "model"), [("anthropic", "no-such-model"), ("", "grok-4"), ("ollama", "grok-4")]
-)
-def test_a_model_that_no_one_knows_has_no_price(vendor: str, model: str) -> None:
-    assert priced(vendor, model).prices is None
-
-
-def test_prices_are_loaded_without_a_network() -> None:
-    """In a process that cannot open a socket, and not before they are needed."""
-    code = (
-        "import socket, sys\n"
-        "def no(*_, **__): raise AssertionError('a socket')\n"
-        "socket.socket.connect = socket.getaddrinfo = no\n"
-        "from jupyter_codeinterp.models.http import facts\n"
-        "assert 'genai_prices' not in sys.modules\n"
-        "facts.load('ollama')\n"
-        "assert 'genai_prices' not in sys.modules\n"
-        "facts.load('anthropic')\n"
-        "print(facts.published('anthropic', 'claude-haiku-5-5') is not None)\n"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout == "True\n"

@@ -139,7 +139,7 @@ async def test_nobody_gets_in_without_a_token(site: Site) -> None:
         for headers in ({"Authorization": ""}, {"Authorization": "token wrong"}):
             response = await site.request(method, path, headers=headers)
             assert response.code in (401, 403), (method, path)
-    assert site.extension.models.source == "env"
+    assert site.extension.models.described("anthropic").source == "env"
     assert names(Path(site.app.root_dir)) == []
 
 
@@ -176,7 +176,6 @@ async def test_a_foreign_page_cannot_post(site: Site) -> None:
 async def test_status_and_models(site: Site, api: FakeAnthropic) -> None:
     assert await site.get("status") == {
         "configured": True,
-        "source": "env",
         "default_model": "claude-sonnet-5-5",
         "connected": ["anthropic"],
         "demo_model": "offline-demo",
@@ -184,7 +183,6 @@ async def test_status_and_models(site: Site, api: FakeAnthropic) -> None:
         "untrusted_clicks": True,
         "keys_from_admin": False,
         "highest_mode": "auto",
-        "base_url_host": urlsplit(api.url).netloc,
         "version": site.app.web_app.settings["codeinterp_version"],
         "warning": "",
         "notices": [],
@@ -395,14 +393,15 @@ async def test_keys_that_do_not_work_are_not_kept(
         assert (answered["code"], response.code) == (code, status), given
         assert wrong not in answered["message"] and PASTED not in answered["message"]
     assert "credentials.json" not in names(data_dir)
-    assert site.extension.models.source == "env"
+    assert site.extension.models.described("anthropic").source == "env"
 
 
 async def test_a_server_without_a_key(site: Site, api: FakeAnthropic) -> None:
     url = api.url.replace("http://", "http://ann:secret@")
     status = body(await site.set_key(base_url=url, model="local-model"))
     assert status["default_model"] == "local-model"
-    assert status["base_url_host"] == urlsplit(api.url).netloc, "without what else it carries"
+    (one,) = [x for x in (await site.get("connections"))["connections"] if x["entered"]]
+    assert one["address"] == api.url, "without what else it carries"
 
 
 async def test_local_servers(site: Site, api: FakeAnthropic) -> None:
@@ -416,7 +415,7 @@ async def test_local_servers(site: Site, api: FakeAnthropic) -> None:
             ("vllm", other.url),
         ]
         assert "claude-sonnet-5-5" in answered["servers"][0]["models"]
-        assert {"name": "vLLM", "address": other.url} in answered["tried"]
+        assert f"vLLM ({other.url})" in answered["tried"]
         assert [x.path for x in other.exchanges] == ["/v1/models"]
         for asked in (api.exchanges[-1], other.exchanges[0]):
             assert KEY not in str(asked.headers), "not even at its own address, as another's"

@@ -32,7 +32,6 @@ from jupyter_codeinterp.features.mcp_client.guard import TOO_LONG, TOO_MUCH
 from jupyter_codeinterp.journal.sqlite import SqliteStore
 from jupyter_codeinterp.journal.sqlite.file import MISSING
 from jupyter_codeinterp.kernel.wire.port import GONE
-from jupyter_codeinterp.models.http.model import _duration
 from jupyter_codeinterp.run.job import REFUSALS
 from jupyter_codeinterp.run.verify import verification
 from jupyter_codeinterp.sandbox.network.book import NOT_LISTED, REASONS, ConnectionRecord
@@ -374,7 +373,7 @@ def test_sentences_of_a_kernels_end_a_sandbox_and_its_files_keep_their_templates
     found = (
         *(memory_limit(limits), went_on_writing(limits, hides=False)),
         *(wrote_too_much(limits, overlay=True, hides=True), not_written(OSError(28, "full"))),
-        *(refusal(".git", Entry("file", "", 0, 0, (0, 0, 0, 0))), _duration(300.0)),
+        refusal(".git", Entry("file", "", 0, 0, (0, 0, 0, 0))),
         *(gone, verification.summary(verification.Verification("a", "failed", (line,)))),
     )
     known = {message.id for message in messages.catalogue()}

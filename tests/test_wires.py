@@ -19,7 +19,7 @@ from PIL import Image as pillow
 
 from jupyter_codeinterp.base.errors import ModelError
 from jupyter_codeinterp.models.http.files import NO_IMAGE, REFUSED
-from jupyter_codeinterp.models.jupyter_server import EventReader, EventWriter
+from jupyter_codeinterp.models.jupyter_server import event_of, line_of
 from jupyter_codeinterp.wire.messages import (
     PICTURE_OF,
     Image,
@@ -373,16 +373,9 @@ def test_a_break_in_the_middle_is_said_and_not_retried(wire: Wire, how: Any, aft
 @every()
 @on_loop
 async def test_an_end_without_a_reason_is_broken(wire: Wire) -> None:
-    """Except after ``[DONE]``, which is the end of a Chat Completion."""
-    without = answer(text("So"), stop=None)
     cut = answer(text("So. " * 9), stop=None).cut_by("end", after=2)
-    assert (await wire.failure(cut)).code == "broken_stream"
-    if wire.name == "chat":
-        assert (await wire.done(without)).stop_reason == "end_turn"
-        called = await wire.done(answer(run_cell("x = 1"), stop=None))
-        assert called.stop_reason == "tool_use" and calls_of(called.message)[0].input
-    else:
-        assert (await wire.failure(without)).code == "broken_stream"
+    for broken in (cut, answer(text("So"), stop=None)):
+        assert (await wire.failure(broken)).code == "broken_stream"
 
 
 @every()
@@ -486,15 +479,13 @@ async def test_a_key_that_the_server_repeats_is_not_shown(wire: Wire) -> None:
 
 @every(WIRES)
 @on_loop
-async def test_an_unknown_model_is_said_with_the_nearest_names(wire: Wire) -> None:
+async def test_an_unknown_model_is_said(wire: Wire) -> None:
     near = f"{wire.model}x"
     async with wire.talking() as (model, _):
         with pytest.raises(ModelError) as caught:
             await anext(model.stream(wire.asking(model=near)))
     assert caught.value.code == "unknown_model"
-    assert f"“{near}”" in caught.value.message and f"Similar models: “{wire.model}”" in str(
-        caught.value
-    )
+    assert f"does not know the model “{near}”" in caught.value.message
 
 
 @every()
@@ -540,27 +531,6 @@ async def test_a_redirect_carries_no_key_away(wire: Wire) -> None:
         away = HttpError(307, "", "", headers={"location": f"{elsewhere.url}/v1/messages"})
         await wire.failure(away)
         assert not elsewhere.exchanges
-
-
-@every()
-@pytest.mark.parametrize(
-    "fault",
-    [
-        errors.bad_request("registry.ollama.ai/library/gemma does not support tools"),
-        errors.bad_request('"auto" tool choice requires --enable-auto-tool-choice to be set'),
-        HttpError(500, "server_error", "tools param requires --jinja flag"),
-        HttpError(404, "error", "No endpoints found that support tool use."),
-    ],
-    ids=["ollama", "vllm", "llama.cpp", "openrouter"],
-)
-def test_a_model_without_tools_is_said_to_be_one(wire: Wire, fault: HttpError) -> None:
-    @on_loop
-    async def run() -> None:
-        error = await wire.failure(fault, attempts=1)
-        assert error.code == "bad_request" and "does not support tools" in error.message
-        assert "Choose a model that supports tools" in error.message
-
-    run()
 
 
 @every()
@@ -656,8 +626,8 @@ async def test_a_pdf_goes_where_the_provider_takes_one(wire: Wire) -> None:
     ],
 )
 def test_a_file_that_is_refused_is_not_sent_again(wire: Wire, words: str, is_lost: str) -> None:
-    """Earlier messages never change: without this, each later request would fail as well. Other
-    files are sent as ever."""
+    """Earlier messages never change: without this, each later request would fail as well. Files
+    of the other kind are sent as ever."""
 
     @on_loop
     async def run() -> None:
@@ -672,8 +642,9 @@ def test_a_file_that_is_refused_is_not_sent_again(wire: Wire, words: str, is_los
             sent = [json.dumps(exchange.body) for exchange in api.requests]
         lost, kept = (PAPER, PLOT) if is_lost == "pdf" else (PLOT, PAPER)
         assert [lost.source.data in body for body in sent[:2]] == [True, False]
-        assert REFUSED in sent[1] and kept.source.data in sent[1]
-        assert picture("JPEG").source.data in sent[2]
+        assert (REFUSED if is_lost == "pdf" else NO_IMAGE) in sent[1]
+        assert kept.source.data in sent[1]
+        assert (picture("JPEG").source.data in sent[2]) == (is_lost == "pdf")
 
     run()
 
@@ -683,9 +654,8 @@ def test_a_file_that_is_refused_is_not_sent_again(wire: Wire, words: str, is_los
 async def test_what_must_come_back_survives_the_way_through_a_kernel(wire: Wire) -> None:
     turn = answer(thinking("Hm."), text("Ä"), run_cell(CODE, title="Say it")).at(chunk=5)
     async with wire.talking(turn, answer(text("Done."))) as (model, _):
-        writer, reader = EventWriter(), EventReader()
         shown = [event async for event in model.stream(wire.asking())]
-        assert [reader.event(writer.line(event)) for event in shown] == shown
+        assert [event_of(line_of(event)) for event in shown] == shown
         end = last(shown)
         asked = wire.asking(*wire.asking().messages, end.message, results(end.message, Text("1")))
         request = msgspec.json.decode(msgspec.json.encode(asked), type=ModelRequest)

@@ -57,9 +57,8 @@ LIMITS = {
     "allow_token_windows": TOKEN_WINDOWS,
     # Code runs without asking in sandboxed kernels alone.
     "auto_needs_sandbox": True,
-    # US dollars a turn, a kernel and a day. The gateway's budget is the wall, these are the rail.
+    # US dollars a turn and a day. The gateway's budget is the wall, these are the rail.
     "max_cost": 2.0,
-    "kernel_cost": 1.0,
     "day_cost": 10.0,
     # Model calls and tokens.
     "max_steps": 25,

@@ -106,19 +106,6 @@ class CodeInterpSettings(Configurable):
         help="Prices by model id, in US dollars per million tokens: (input, output, cache "
         "write, cache read).",
     ).tag(config=True)
-    kernel_models = List(
-        Unicode(),
-        None,
-        allow_none=True,
-        help="Models that code in kernels (%%ai) may use through this server. None: all.",
-    ).tag(config=True)
-    kernel_cost = Float(
-        None,
-        allow_none=True,
-        min=0,
-        help="Maximum cost in US dollars of one kernel's model calls (%%ai) through this "
-        "server. Needs known prices (see prices).",
-    ).tag(config=True)
     day_cost = Float(
         None,
         allow_none=True,

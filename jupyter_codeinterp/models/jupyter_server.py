@@ -14,15 +14,7 @@ import msgspec
 
 from ..base.errors import ModelError
 from ..base.sentences import Sentence, as_it_is, in_english
-from ..wire.ports import (
-    ModelDone,
-    ModelEvent,
-    ModelInfo,
-    ModelRead,
-    ModelRequest,
-    ModelRetry,
-    ModelToolInput,
-)
+from ..wire.ports import ModelDone, ModelEvent, ModelInfo, ModelRead, ModelRequest, ModelRetry
 
 if TYPE_CHECKING:
     import httpx2
@@ -54,61 +46,20 @@ class ModelList(msgspec.Struct, frozen=True):
     models: tuple[ModelInfo, ...]
 
 
-class GrownInput(msgspec.Struct, frozen=True, tag=True):
-    """A ModelToolInput, with only the text added to each property since the last one. Sending the
-    whole input each time would take some 25 MB for a cell of 20 kB."""
-
-    event: ModelToolInput
-    grown: dict[str, str]
+_lines: msgspec.json.Decoder[Union[ModelEvent, Failure]]
+_lines = msgspec.json.Decoder(Union[ModelEvent, Failure])
 
 
-_lines: msgspec.json.Decoder[Union[ModelEvent, GrownInput, Failure]]
-_lines = msgspec.json.Decoder(Union[ModelEvent, GrownInput, Failure])
+def line_of(event: ModelEvent | Failure) -> bytes:
+    return msgspec.json.encode(event, enc_hook=in_english) + b"\n"
 
 
-class EventWriter:
-    """Writes one answer's events as lines."""
-
-    def __init__(self) -> None:
-        self._inputs: dict[int, dict[str, Any]] = {}
-
-    def line(self, event: ModelEvent | ModelError) -> bytes:
-        if isinstance(event, ModelError):
-            return msgspec.json.encode(Failure.of(event), enc_hook=in_english) + b"\n"
-        if not isinstance(event, ModelToolInput):
-            return msgspec.json.encode(event, enc_hook=in_english) + b"\n"
-        before, self._inputs[event.block] = self._inputs.get(event.block, {}), event.partial
-        grown = {
-            name: value[len(before[name]) :]
-            for name, value in event.partial.items()
-            if isinstance(value, str) and _begins(value, before.get(name))
-        }
-        rest = {name: value for name, value in event.partial.items() if name not in grown}
-        line = GrownInput(msgspec.structs.replace(event, partial=rest), grown)
-        return msgspec.json.encode(line) + b"\n"
-
-
-class EventReader:
-    """Reads the lines of an EventWriter. Raises ModelError for a failure's."""
-
-    def __init__(self) -> None:
-        self._inputs: dict[int, dict[str, Any]] = {}
-
-    def event(self, line: bytes | str) -> ModelEvent:
-        read = _lines.decode(line)
-        if isinstance(read, Failure):
-            raise _model_error(read)
-        if not isinstance(read, GrownInput):
-            return read
-        event = read.event
-        before = self._inputs.get(event.block, {})
-        grown = {name: before[name] + more for name, more in read.grown.items()}
-        partial = self._inputs[event.block] = {**grown, **event.partial}
-        return msgspec.structs.replace(event, partial=partial)
-
-
-def _begins(value: str, before: object) -> bool:
-    return isinstance(before, str) and bool(before) and value.startswith(before)
+def event_of(line: bytes | str) -> ModelEvent:
+    """Read a line. Raises ModelError for a failure's."""
+    read = _lines.decode(line)
+    if isinstance(read, Failure):
+        raise _model_error(read)
+    return read
 
 
 def _model_error(failure: Failure) -> ModelError:
@@ -132,7 +83,7 @@ class JupyterServerModel:
         from .http.answer import Unbounded
         from .http.bounded import BoundedBody
 
-        begun, reader = False, EventReader()
+        begun = False
         body = msgspec.json.encode(request, enc_hook=in_english)
         try:
             async with self._http().stream("POST", f"{self._url}/ask", content=body) as response:
@@ -142,7 +93,7 @@ class JupyterServerModel:
                 assert isinstance(bounded, BoundedBody)
                 bounded.expect_stream(MOST_TOKENS)
                 async for line in response.aiter_lines():
-                    event = reader.event(line)
+                    event = event_of(line)
                     begun = begun or not isinstance(event, (ModelRead, ModelRetry))
                     bounded.note_progress()
                     yield event

@@ -123,9 +123,6 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             codeinterp_untrusted_clicks=self.untrusted_clicks,
             codeinterp_version=__version__,
             codeinterp_kernel_tokens=self.kernel_tokens,
-            codeinterp_kernel_models=None
-            if self.kernel_models is None
-            else tuple(self.kernel_models),
             **bench.features.handler_settings,
         )
         return routes
@@ -157,7 +154,6 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             self._server,
             self.workbench.models,
             self.workbench.secrets,
-            most=self.kernel_cost,
             keep_keys=self.kernels_keep_keys,
             remove=self.kernel_env_remove,
         )

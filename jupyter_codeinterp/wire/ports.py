@@ -123,7 +123,7 @@ class ModelInfo(msgspec.Struct, frozen=True):
     context_window  tokens
     prices_seen     the day (as 2026-11-23) of the vendor's price list; "" for other sources
     local           it runs on this machine at no cost
-    images, tools   whether it takes images, and calls tools
+    images          False once it refused an image
     takes           media types of files that its API accepts; images only if the model does
     """
 
@@ -135,7 +135,6 @@ class ModelInfo(msgspec.Struct, frozen=True):
     prices_seen: str = ""
     local: bool = False
     images: Union[bool, None] = None
-    tools: Union[bool, None] = None
     takes: tuple[str, ...] = TAKEN
 
 

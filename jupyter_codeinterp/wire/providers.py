@@ -18,7 +18,7 @@ from collections.abc import (
     Sequence,
 )
 from dataclasses import dataclass
-from typing import Literal, Protocol, Union
+from typing import Protocol, Union
 from urllib.parse import urlsplit
 
 import msgspec
@@ -27,8 +27,6 @@ from ..base.errors import CodeInterpError, ModelError
 from ..base.sentences import Sentence
 from .ports import Model, ModelInfo
 
-Source = Literal["stored", "env", "none"]
-"""Where a key comes from: a person entered it, the server's environment, or there is none."""
 log = logging.getLogger(__name__)
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 
@@ -122,18 +120,10 @@ class Provider:
             return ""
         return next((name for name in self.key_variables if os.environ.get(name)), "")
 
-    def source(self, entered: Credentials) -> Source:
-        if entered.key or entered.url:
-            return "stored"
-        elsewhere = origin(self.home) != origin(self.url)
-        return "env" if elsewhere or self.key_variable() else "none"
-
-    def host(self, entered: Credentials) -> str:
-        """Host and port of requests, without credentials in the address."""
-        return urlsplit(entered.url or self.home).netloc.rpartition("@")[2]
-
     def ready(self, entered: Credentials) -> bool:
-        return not self.needs_key or self.source(entered) != "none"
+        if not self.needs_key or entered.key or entered.url:
+            return True
+        return origin(self.home) != origin(self.url) or bool(self.key_variable())
 
     def known_secrets(self) -> Iterator[str]:
         names = (*self.key_variables, *self.secret_variables)

@@ -71,7 +71,6 @@ export interface ITableAsked {
  */
 export interface IStatus {
   readonly configured: boolean;
-  readonly source: 'env' | 'none' | 'stored';
   readonly default_model: string;
   readonly connected: readonly string[];
   readonly demo_model: string;
@@ -79,7 +78,6 @@ export interface IStatus {
   readonly untrusted_clicks: boolean;
   readonly keys_from_admin: boolean;
   readonly highest_mode: 'auto' | 'plan' | 'review';
-  readonly base_url_host: string;
   readonly version: string;
   readonly warning: string;
   readonly notices: readonly ({ readonly id: number; readonly text: string })[];
@@ -125,11 +123,11 @@ export interface IConnection {
  */
 export interface ILocalServers {
   readonly servers: readonly ILocalServer[];
-  readonly tried: readonly ({ readonly name: string; readonly address: string })[];
+  readonly tried: readonly string[];
 }
 
 /**
- * A model server on this machine.
+ * A model server on this machine. ``name`` is for people.
  */
 export interface ILocalServer {
   readonly provider: string;
@@ -144,7 +142,7 @@ export interface ILocalServer {
  * context_window  tokens
  * prices_seen     the day (as 2026-11-23) of the vendor's price list; "" for other sources
  * local           it runs on this machine at no cost
- * images, tools   whether it takes images, and calls tools
+ * images          False once it refused an image
  * takes           media types of files that its API accepts; images only if the model does
  */
 export interface IModelInfo {
@@ -156,7 +154,6 @@ export interface IModelInfo {
   readonly prices_seen: string;
   readonly local: boolean;
   readonly images: boolean | null;
-  readonly tools: boolean | null;
   readonly takes: readonly string[];
 }
 

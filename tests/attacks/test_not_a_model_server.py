@@ -165,23 +165,6 @@ async def test_a_list_of_300_megabytes_is_cut_off() -> None:
 
 
 @on_loop
-async def test_a_list_of_pages_without_end_comes_to_an_end() -> None:
-    pages = 0
-
-    def more(_: str, writer: Writer) -> None:
-        nonlocal pages
-        pages += 1
-        ids = [{"id": f"model-{pages}-{n}"} for n in range(500)]
-        listing({"data": ids, "has_more": True, "last_id": f"model-{pages}"})("", writer)
-
-    async with stranger(more) as there:
-        model = HttpModel(ANTHROPIC, lambda: (KEY, there.url))
-        assert len(await model.list_models()) == 2_000
-        await model.aclose()
-    assert pages == 4
-
-
-@on_loop
 async def test_the_good_models_of_an_odd_list_can_be_chosen() -> None:
     odd: list[Any] = [
         {"id": "good", "display_name": "Good", "max_input_tokens": 1_000},
@@ -237,7 +220,7 @@ def test_looking_for_local_servers_passes_others_over(name: str, tmp_path: Path)
             assert [(one.provider, one.models) for one in found] == [("vllm", ["here"])]
             with pytest.raises(ModelError):
                 await models.connect("anthropic", "", there.url)
-            assert models.source == "none", "Nothing saved"
+            assert models.described("anthropic").source == "none", "Nothing saved"
 
     run()
 

@@ -16,7 +16,9 @@ from jupyter_client.asynchronous.client import AsyncKernelClient
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 
 from jupyter_codeinterp.kernel.inside.mark import MODEL, TOKEN, URL
-from jupyter_codeinterp.models.jupyter_server import EventReader
+from jupyter_codeinterp.models.http.model import HttpModel
+from jupyter_codeinterp.models.jupyter_server import event_of
+from jupyter_codeinterp.models.offered.limits import today
 from jupyter_codeinterp.server.kernel_models import handler
 from jupyter_codeinterp.session import service
 from jupyter_codeinterp.session.messages import Sender
@@ -159,12 +161,9 @@ async def test_the_token_calls_models_and_does_nothing_else(site: Site, api: Fak
         token, url = env[TOKEN], env[URL]
         assert env[MODEL] == "claude-sonnet-5-5"
         said = await post(url, token)
-        reader = EventReader()
-        *shown, done = [reader.event(line) for line in said.body.splitlines()]
+        *shown, done = [event_of(line) for line in said.body.splitlines()]
         assert joined(shown, ModelText) == "Hello."
         assert isinstance(done, ModelDone) and done.message == assistant(Text("Hello."))
-        keyed = await post(url, "", **{"Authorization": "", "X-Api-Key": token})
-        assert keyed.code == 200
         refused = [
             await post(url, "wrong"),
             await post(url, ""),
@@ -241,7 +240,7 @@ async def test_a_fault_of_the_server_is_an_error_in_words(
 
     async with started(site) as kernel:
         env = await kernel.environment()
-        monkeypatch.setattr(handler, "metered", broken)
+        monkeypatch.setattr(HttpModel, "stream", broken)
         refused = await post(env[URL], env[TOKEN])
     assert refused.code == 500
     assert json.loads(refused.body)["message"] == handler.FAILED
@@ -260,9 +259,9 @@ class TestKeys:
 class TestLimits:
     @pytest.fixture
     def codeinterp_config(self) -> dict[str, Any]:
-        allowed = ["claude-sonnet-5-5", "claude-haiku-5-5", "vllm/any"]
         prices = {"claude-sonnet-5-5": (1e6, 1e6, 1e6, 1e6)}
-        limits = {"kernel_models": allowed, "kernel_cost": 0.5, "prices": prices}
+        allowed = ["claude-sonnet-5-5", "claude-haiku-5-5"]
+        limits = {"allowed_models": allowed, "day_cost": 0.5, "prices": prices}
         return {**limits, "allowed_providers": ["anthropic"]}
 
     async def test_models_and_cost_are_limited_on_the_server(
@@ -273,19 +272,19 @@ class TestLimits:
             env = await kernel.environment()
             url, token = env[URL], env[TOKEN]
             other = await post(url, token, {**ASK, "model": "claude-opus-5-5"})
-            assert other.code == 404
-            assert "Kernels of this server may use: claude-sonnet-5-5" in other.body.decode()
+            assert other.code == 400
+            assert "does not allow the model “claude-opus-5-5”" in other.body.decode()
             theirs = await post(url, token, {**ASK, "model": "vllm/any"})
-            assert theirs.code == 403 and "does not allow vLLM" in theirs.body.decode()
+            assert theirs.code == 400 and "does not allow vLLM" in theirs.body.decode()
             unpriced = await post(url, token, {**ASK, "model": "claude-haiku-5-5"})
-            assert unpriced.code == 403 and "is unknown" in unpriced.body.decode()
+            assert unpriced.code == 400 and "is unknown" in unpriced.body.decode()
             assert (await post(url, token)).code == 200
             over = await post(url, token)
-            assert over.code == 402
-            assert "This kernel has reached the cost limit of $0.50." in over.body.decode()
+            assert over.code == 400
+            assert "This server reached its limit of $0.50 a day" in over.body.decode()
             shown = await kernel.run("%load_ext jupyter_codeinterp")
             shown += await kernel.run("%%ai -t\nhello")
-            assert "reached the cost limit" in shown and "Traceback" not in shown
+            assert "reached its limit" in shown and "Traceback" not in shown
             listed = await kernel.run("%ai models")
             assert "claude-haiku-5-5" in listed and "opus" not in listed
         assert len(api.requests) == 1
@@ -301,7 +300,7 @@ class TestLimits:
             assert json.loads((await entry_of(env, "claude-haiku-5-5")).body)["prices"] is None
             for model, token in (("claude-opus-5-5", env[TOKEN]), ("claude-sonnet-5-5", "wrong")):
                 refused = await entry_of({**env, TOKEN: token}, model)
-                assert refused.code in (401, 404)
+                assert refused.code in (400, 401)
             shown = await kernel.run("%load_ext jupyter_codeinterp")
             shown += await kernel.run("%%ai -t\nhello")
             usage = await kernel.run("%ai usage")
@@ -324,11 +323,9 @@ class TestLimits:
             writer.write(head.encode() + body)
             await reader.readuntil(b"One two")
             writer.close()
-            tokens = site.app.web_app.settings["codeinterp_kernel_tokens"]
-            grant = tokens.find(env[TOKEN])
-            await until(lambda: grant.calls == 0)
-            assert grant.cost > 0.5
-            assert (await post(env[URL], env[TOKEN])).code == 402
+            await asyncio.wait_for(api.requests[0].gone.wait(), 30)
+            assert site.extension.store.spent(today().isoformat()) > 0.5
+            assert (await post(env[URL], env[TOKEN])).code == 400
 
 
 async def test_the_agents_own_cell_cannot_ask(site: Site, api: FakeAnthropic) -> None:

@@ -153,7 +153,7 @@ def _models(models: Models) -> Iterator[Diagnosis]:
     elif models.default in ids:
         yield Diagnosis(f"{len(ids)} models available; default: {models.default}")
     else:
-        words = f"{models.host} does not list the default model, {models.default}."
+        words = f"No server lists the default model, {models.default}."
         yield Diagnosis(words, "Set another model: c.CodeInterp.model in jupyter_server_config.py")
 
 
@@ -178,8 +178,6 @@ def _providers(models: Models) -> Iterator[Diagnosis]:
             yield Diagnosis(f"{where}. {one.said}", idle=True)  # The key may be for other programs.
         else:
             yield Diagnosis(f"{where}: does not work", one.said or "jupyter codeinterp key set")
-    for label, wrong in models.without_keys():
-        yield Diagnosis(f"{label}: does not work" if wrong else f"{label}: needs no key", wrong)
 
 
 def _labextension() -> Diagnosis:

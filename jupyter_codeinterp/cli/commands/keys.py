@@ -33,16 +33,8 @@ def key(options: argparse.Namespace, stopping: Stopping) -> int:
         return asyncio.run(_delete(models, name))
     for one in models.connections():
         if one.connected or one.provider == name:
-            print(f"{one.label}: {key_source(one)}{_unused(models, one)}")
+            print(f"{one.label}: {key_source(one)}")
     return DONE
-
-
-def _unused(models: Models, one: Described) -> str:
-    """The saved key that another one overrides, in words; "" if there is none."""
-    if one.source == "file" or not models.has_saved_key(one.provider):
-        return ""
-    delete = f"jupyter codeinterp key delete --provider {one.provider}"
-    return f". Another key, saved in a file, is not used. To delete it: {delete}"
 
 
 def _read() -> str:
@@ -72,7 +64,7 @@ async def _set(models: Models, name: str, url: str, key: str) -> int:
 
 async def _delete(models: Models, name: str) -> int:
     try:
-        had = models.has_saved_key(name)
+        had = models.described(name).entered
         models.forget(name)
     except CodeInterpError as error:
         raise Problem(f"Key not deleted. {error.message}", FAILED) from None

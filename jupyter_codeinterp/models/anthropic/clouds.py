@@ -43,28 +43,24 @@ _COMMON: dict[str, Any] = {
 
 # --- Amazon Bedrock --------------------------------------------------------------------------
 
-_AWS_REGION = r"[a-z]{2}(?:-[a-z]{2,12}){1,2}-\d{1,2}"
-_BEDROCK_HOST = re.compile(
-    rf"(?:[a-z0-9-]{{1,63}}\.)?bedrock-runtime(?:-fips)?\.({_AWS_REGION})(?:\.vpce)?\.amazonaws\.com"
-)
-_REGION_ALONE = re.compile(_AWS_REGION)
+_REGION = re.compile(r"[a-z]{2}(?:-[a-z]{2,12}){1,2}-\d{1,2}")
 
 
 def _of_region(region: str) -> str:
-    found = _REGION_ALONE.fullmatch(region)
+    found = _REGION.fullmatch(region)
     return f"https://bedrock-runtime.{region}.amazonaws.com" if found else ""
+
+
+def _region_in(url: str) -> str:
+    """The region of Bedrock's own address; "" for any other."""
+    region = (urlsplit(url).hostname or "").removeprefix("bedrock-runtime.").partition(".")[0]
+    return region if url == _of_region(region) != "" else ""
 
 
 def aws_region(url: str, environment: Environment) -> str:
     """The region of the address, else the environment's; "" for none."""
-    found = _BEDROCK_HOST.fullmatch(urlsplit(url).hostname or "")
     default = environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION") or ""
-    return found[1] if found else default.strip()
-
-
-def _is_bedrock(url: str) -> bool:
-    parts = urlsplit(url)
-    return parts.scheme == "https" and bool(_BEDROCK_HOST.fullmatch(parts.hostname or ""))
+    return _region_in(url) or default.strip()
 
 
 BEDROCK = Service(
@@ -75,7 +71,7 @@ BEDROCK = Service(
     address=lambda environment: _of_region(aws_region("", environment)),
     settle=_of_region,
     parts=lambda url, environment: (aws_region(url, environment),),
-    its_host=_is_bedrock,
+    its_host=lambda url: bool(_region_in(url)),
     place_looks="us-east-1",
     unsaid=Sentence("Name the region, such as us-east-1, or set AWS_REGION."),
     key_variables=("AWS_BEARER_TOKEN_BEDROCK",),
@@ -85,52 +81,43 @@ BEDROCK = Service(
         "Run “aws configure” or “aws sso login” where the Jupyter server runs, or set "
         "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or paste a Bedrock API key."
     ),
-    renew=Sentence("Run “aws sso login”, or get new ones another way, then try again."),
     models=tuple(f"global.anthropic.{name}" for name in CLAUDE),
     default_model=f"global.anthropic.{CLAUDE[0]}",
     url_variable="ANTHROPIC_BEDROCK_BASE_URL",
     chosen_by="ANTHROPIC_BEDROCK_BASE_URL",
     secret_variables=("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"),
     extra="bedrock",
-    modules=("boto3", "botocore"),
-    automatic_caching=False,
 )
 
 # --- Google Vertex AI ------------------------------------------------------------------------
 
-_VERTEX_HOST = re.compile(r"(?:[a-z0-9-]{1,40}-)?aiplatform(?:\.(?:us|eu)\.rep)?\.googleapis\.com")
-_VERTEX_PLACE = re.compile(r"([a-z][a-z0-9.:-]{3,60})(?:/([a-z0-9-]{2,40}))?")
-_VERTEX_PATH = re.compile(r"(.{0,500}?)/projects/([^/]{1,100})/locations/([^/]{1,60})/?")
+_PLACE = re.compile(r"([a-z][a-z0-9.:-]{3,60})(?:/([a-z0-9-]{2,40}))?")
+_PATH = re.compile(r"(.{0,500}?)/projects/([^/]{1,100})/locations/([^/]{1,60})/?")
 EVERYWHERE = "global"
 
 
-def _vertex_base(region: str) -> str:
+def _of_project(place: str) -> str:
+    found = _PLACE.fullmatch(place)
+    if found is None:
+        return ""
+    region = found[2] or EVERYWHERE
     if region == EVERYWHERE:
         host = "aiplatform.googleapis.com"
     elif region in ("us", "eu"):
         host = f"aiplatform.{region}.rep.googleapis.com"
     else:
         host = f"{region}-aiplatform.googleapis.com"
-    return f"https://{host}/v1"
-
-
-def _of_project(place: str) -> str:
-    found = _VERTEX_PLACE.fullmatch(place)
-    if found is None:
-        return ""
-    region = found[2] or EVERYWHERE
-    return f"{_vertex_base(region)}/projects/{found[1]}/locations/{region}"
+    return f"https://{host}/v1/projects/{found[1]}/locations/{region}"
 
 
 def _vertex_address(environment: Environment) -> str:
-    project = environment.get("ANTHROPIC_VERTEX_PROJECT_ID", "").strip()
-    region = environment.get("CLOUD_ML_REGION", "").strip() or EVERYWHERE
+    _, project, region = vertex_parts("", environment)
     return _of_project(f"{project}/{region}") if project else ""
 
 
 def vertex_parts(url: str, environment: Environment) -> tuple[str, str, str]:
     """Base address, project and region of an address; the environment completes it."""
-    found = _VERTEX_PATH.fullmatch(url)
+    found = _PATH.fullmatch(url)
     if found:
         return found[1], found[2], found[3]
     project = environment.get("ANTHROPIC_VERTEX_PROJECT_ID", "").strip()
@@ -139,8 +126,8 @@ def vertex_parts(url: str, environment: Environment) -> tuple[str, str, str]:
 
 
 def _is_vertex(url: str) -> bool:
-    parts = urlsplit(url)
-    return parts.scheme == "https" and bool(_VERTEX_HOST.fullmatch(parts.hostname or ""))
+    _, project, region = vertex_parts(url, {})
+    return url == _of_project(f"{project}/{region}")
 
 
 VERTEX = Service(
@@ -162,14 +149,11 @@ VERTEX = Service(
         "Run “gcloud auth application-default login” where the Jupyter server runs, or set "
         "GOOGLE_APPLICATION_CREDENTIALS to the file of a service account."
     ),
-    renew=Sentence("Run “gcloud auth application-default login”, then try again."),
     models=CLAUDE,
     default_model=CLAUDE[0],
     url_variable="ANTHROPIC_VERTEX_BASE_URL",
     chosen_by="ANTHROPIC_VERTEX_PROJECT_ID",
     extra="vertex",
-    modules=("google.auth", "requests"),
-    automatic_caching=False,
 )
 
 # --- Microsoft Foundry -----------------------------------------------------------------------

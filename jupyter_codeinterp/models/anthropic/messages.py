@@ -6,7 +6,7 @@ files (60 ms): both belong in a worker thread.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
@@ -25,7 +25,7 @@ from ...wire.messages import (
 from ...wire.ports import ModelEvent, ModelInfo, ModelRequest, ToolSpec
 from ..http.answer import NOTHING_SAID, AnswerBuilder, mapping, string
 from ..http.connection import Event, HttpConnection, SdkErrors
-from ..http.faults import ApiRefusal, Fault, no_key, status_of
+from ..http.faults import ApiRefusal, no_key, status_of
 from ..http.listing import entry
 from ..http.service import ModelServer, custom_headers
 
@@ -43,18 +43,18 @@ class MessagesConnection(HttpConnection):
     )
     stream_class = anthropic.AsyncStream[object]
     make_http_client = anthropic.DefaultAsyncHttpxClient
-    models_path = "/v1/models"
+    models_path = "/v1/models?limit=1000"
     answers_path = "/v1/messages"
 
     def make_client(self) -> Any:
-        client = anthropic.AsyncAnthropic(
-            **_authentication(self.server),
+        if self.server.is_claude and not self.server.secret:
+            raise no_key(self.server)
+        return anthropic.AsyncAnthropic(
+            api_key=self.server.secret or "",  # Without one, the SDK takes the environment's.
+            default_headers=_headers(self.server),
             base_url=self.server.base_url,
             **self.client_options,
         )
-        if self.server.is_claude and not self.server.secret and client.credentials is None:
-            raise no_key(self.server)
-        return client
 
     @property
     def client_options(self) -> dict[str, Any]:
@@ -63,21 +63,13 @@ class MessagesConnection(HttpConnection):
     def talk(
         self, request: ModelRequest, without: frozenset[str], answer: AnswerBuilder
     ) -> tuple[Event, MessagesReader]:
-        body = request_body(
-            request,
-            self.options.max_tokens,
-            claude=self.server.is_claude,
-            automatic_caching=self.server.service.automatic_caching,
-        )
+        body = request_body(request, self.options.max_tokens, claude=self.server.is_claude)
         return body, MessagesReader(answer)
 
     async def info(self, model: str) -> ModelInfo:
-        path = f"{self.models_path}/{quote(model, safe='')}"
+        path = f"/v1/models/{quote(model, safe='')}"
         with self.faults(model):
             return self.info_of(entry((await self.get(path)).content))
-
-    def page_query(self, after: str) -> Mapping[str, object]:
-        return {"limit": 100, **({"after_id": after} if after else {})}
 
     def refusal(self, error: Exception) -> ApiRefusal:
         assert isinstance(error, anthropic.APIStatusError)
@@ -86,24 +78,16 @@ class MessagesConnection(HttpConnection):
         status = status_of(kinds) if error.status_code == 200 else error.status_code
         return ApiRefusal(status, error.api_message, kinds, headers=error.response.headers)
 
-    def other_fault(self, error: Exception, model: str) -> Fault:
-        if isinstance(error, anthropic.CredentialsError):  # the credentials of the profile on disk
-            return no_key(self.server)
-        return super().other_fault(error, model)
 
-
-def _authentication(server: ModelServer) -> dict[str, Any]:
-    """The client's arguments. Without any, the SDK takes Anthropic's credentials from disk and
-    environment; so other servers and services get an explicit absence of a key."""
-    headers: dict[str, str | anthropic.Omit] = {}
+def _headers(server: ModelServer) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
     if not (server.of_environment and server.service.headers_variable):
         headers |= omitted_headers()
-    x_api_key = server.service.x_api_key and not (server.is_claude or server.is_token)
-    if server.secret and x_api_key:
+    if not server.secret:
+        headers["Authorization"] = anthropic.Omit()
+    elif server.service.x_api_key and not server.is_claude:
         headers["X-Api-Key"] = server.secret
-    if server.secret or server.is_claude:
-        return {"api_key": server.secret, "default_headers": headers}
-    return {"api_key": "", "default_headers": headers | {"Authorization": anthropic.Omit()}}
+    return headers
 
 
 def omitted_headers() -> dict[str, str | anthropic.Omit]:
@@ -114,14 +98,8 @@ def omitted_headers() -> dict[str, str | anthropic.Omit]:
 # --- the request -----------------------------------------------------------------------------
 
 
-def request_body(
-    request: ModelRequest,
-    max_tokens: int,
-    *,
-    claude: bool = True,
-    automatic_caching: bool = True,
-) -> Event:
-    """``claude`` and ``automatic_caching`` as in ``Service``.
+def request_body(request: ModelRequest, max_tokens: int, *, claude: bool = True) -> Event:
+    """``claude`` as in ``Service``.
 
     Each message is translated by itself, so a resent message is the same byte for byte. Its
     content is not copied; ``msgspec`` encodes it. Copying a long conversation would take a good
@@ -138,12 +116,10 @@ def request_body(
         body["tools"] = [_tool(tool, claude) for tool in request.tools]
         if request.answer_only:
             body["tool_choice"] = {"type": "none"}
-    if claude and automatic_caching:
-        body["cache_control"] = _EPHEMERAL
     if claude and not request.brief:
         body["thinking"] = {"type": "adaptive", "display": "summarized"}
     body["messages"] = [_message(message, claude) for message in request.messages]
-    if claude and not automatic_caching and body["messages"]:
+    if claude and request.messages and request.messages[-1].role == "user":
         content = body["messages"][-1]["content"]
         content[-1] = {**msgspec.to_builtins(content[-1]), "cache_control": _EPHEMERAL}
     return body
@@ -195,8 +171,6 @@ def _is_refused(block: AnyBlock, claude: bool) -> bool:
 class MessagesReader:
     """Skips events and blocks of unknown types."""
 
-    complete = False
-
     def __init__(self, answer: AnswerBuilder) -> None:
         self._answer = answer
         self._stop_reason = ""
@@ -231,12 +205,8 @@ class MessagesReader:
         if kind == "thinking":
             return [*self._answer.start_thinking(key), *self._more(key, block)]
         if kind == "tool_use":
-            call_id, name, whole = (
-                string(block, "id"),
-                string(block, "name"),
-                mapping(block, "input"),
-            )
-            return self._answer.start_call(key, call_id, name, whole)
+            call_id, name = string(block, "id"), string(block, "name")
+            return self._answer.start_call(key, call_id, name, mapping(block, "input"))
         shown = self._answer.start_other(key)
         if kind == "redacted_thinking":
             self._answer.redacted(string(block, "data"))
@@ -249,5 +219,5 @@ class MessagesReader:
         piece = next(filter(None, (string(delta, name) for name in names)), "")
         return self._answer.more(key, piece)
 
-    def end(self, done: bool) -> Iterable[ModelEvent]:
+    def end(self) -> Iterable[ModelEvent]:
         return ()

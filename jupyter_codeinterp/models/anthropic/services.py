@@ -6,7 +6,7 @@ The server's start needs this file: it imports no model.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -48,7 +48,6 @@ ANTHROPIC = Service(
     url_variable="ANTHROPIC_BASE_URL",
     its_host=_is_anthropic,
     key_variables=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
-    token_variable="ANTHROPIC_AUTH_TOKEN",
     headers_variable="ANTHROPIC_CUSTOM_HEADERS",
     key_looks="sk-ant-…",
     key_page="https://platform.claude.com/settings/keys",
@@ -71,8 +70,6 @@ ROWS = (
     _local("sglang", "SGLang", 30000),
     # lmstudio.ai/docs/developer/anthropic-compat: either header
     _local("lm-studio", "LM Studio", 1234, x_api_key=True),
-    # ericlbuehler.github.io/mistral.rs/guides/serve/anthropic-messages-api: it ignores keys
-    _local("mistral-rs", "mistral.rs", 1234),
     # docs.litellm.ai/docs/anthropic_completion (x-api-key); port 4000
     _local("litellm", "LiteLLM", 4000, x_api_key=True, runs_here=False),
     # openrouter.ai/docs, guides: Claude Code (a bearer token), api-reference: GET /api/v1/key;
@@ -130,11 +127,16 @@ def provider(base_url: str | None = None) -> Provider:
 
 def providers(addresses: Mapping[str, str] = {}) -> list[Provider]:
     """The other servers. ``addresses``: an admin's by name, instead of the usual ports."""
-    return [provider_of(_at(row, addresses.get(row.name, ""))) for row in ROWS]
+    return [provider_of(row) for row in _rows(addresses)]
 
 
-def _at(row: Service, url: str) -> Service:
-    return msgspec.structs.replace(row, url=url, own_prices=False) if url else row
+def _rows(addresses: Mapping[str, str]) -> list[Service]:
+    return [
+        msgspec.structs.replace(row, url=addresses[row.name], own_prices=False)
+        if addresses.get(row.name)
+        else row
+        for row in ROWS
+    ]
 
 
 # -------------------------------------------------------------------------------------------------
@@ -144,45 +146,30 @@ LOCAL_TIMEOUT = 2.0
 """Seconds to accept a connection, and then to list the models."""
 
 
-class LocalAddress(msgspec.Struct, frozen=True):
-    """Where a server may be; ``name`` is for people."""
+class LocalServer(msgspec.Struct, frozen=True):
+    """A model server on this machine. ``name`` is for people."""
 
     provider: str
     name: str
     base_url: str
-
-
-class LocalServer(LocalAddress, frozen=True):
-    """A model server on this machine."""
-
     models: list[str]
 
 
-def places(
-    addresses: Mapping[str, str] = {}, allowed: Callable[[str], bool] = lambda name: True
-) -> list[LocalAddress]:
-    """The addresses to try, each once: servers with the same usual port share one place, under
-    both names."""
-    found: dict[str, LocalAddress] = {}
-    for row in ROWS:
-        if row.local and allowed(row.name):
-            url = addresses.get(row.name, row.url)
-            name = f"{found[url].name} or {row.label}" if url in found else row.label
-            found[url] = LocalAddress(found[url].provider if url in found else row.name, name, url)
-    return list(found.values())
+def local_rows(addresses: Mapping[str, str]) -> list[Service]:
+    return [row for row in _rows(addresses) if row.local]
 
 
-async def found(places: Sequence[LocalAddress]) -> list[LocalServer]:
-    """Servers that answer, in the order of ``places``. Import the SDK only if a server listens, and
+async def found(rows: Sequence[Service]) -> list[LocalServer]:
+    """Servers that answer, in the order of ``rows``. Import the SDK only if a server listens, and
     before the time limit: that takes seconds on a busy machine."""
-    listening = await asyncio.gather(*(_listens(place) for place in places))
-    there = [place for place, listens in zip(places, listening, strict=True) if listens]
-    servers = await asyncio.gather(*(_asked(place) for place in there))
+    listening = await asyncio.gather(*(_listens(row) for row in rows))
+    there = [row for row, listens in zip(rows, listening, strict=True) if listens]
+    servers = await asyncio.gather(*(_asked(row) for row in there))
     return [server for server in servers if server is not None]
 
 
-async def _listens(place: LocalAddress) -> bool:
-    address = urlsplit(place.base_url)
+async def _listens(row: Service) -> bool:
+    address = urlsplit(row.url)
     try:
         opening = asyncio.open_connection(address.hostname, address.port)
         _, writer = await asyncio.wait_for(opening, LOCAL_TIMEOUT)
@@ -192,11 +179,10 @@ async def _listens(place: LocalAddress) -> bool:
     return True
 
 
-async def _asked(place: LocalAddress) -> LocalServer | None:
+async def _asked(row: Service) -> LocalServer | None:
     from ..http.model import HttpModel  # not at the server's start
 
-    probe = Service(name="", label="", connection=_messages)
-    model = HttpModel(probe, lambda: (None, place.base_url), attempts=1)
+    model = HttpModel(row, lambda: (None, row.url), attempts=1)
     try:
         await model.prepare()
         models = await asyncio.wait_for(model.list_models(), LOCAL_TIMEOUT)
@@ -204,5 +190,4 @@ async def _asked(place: LocalAddress) -> LocalServer | None:
         return None  # Another program listens there.
     finally:
         await model.aclose()
-    ids = [info.id for info in models]
-    return LocalServer(place.provider, place.name, place.base_url, ids)
+    return LocalServer(row.name, row.label, row.url, [info.id for info in models])

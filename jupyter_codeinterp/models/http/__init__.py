@@ -10,7 +10,6 @@ bounded.py     limits on bytes and time of an answer
 listing.py     parses a server's list of models
 facts.py       prices and abilities of models
 files.py       replaces images and PDFs that a model does not accept
-markup.py      finds thinking and calls that a server sent as text
 
 This file imports nothing; ``service``, ``provider`` and
 ``model`` import neither an SDK nor the HTTP client.

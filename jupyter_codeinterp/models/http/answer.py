@@ -15,7 +15,6 @@ import jiter
 
 from ...wire.messages import AnyBlock, Message, RedactedThinking, Text, Thinking, ToolUse, Usage
 from ...wire.ports import ModelDone, ModelEvent, ModelRead, ModelText, ModelThinking, ModelToolInput
-from . import markup
 
 OFTEN = 20_000
 """Characters of a call's input up to which each piece is shown at once."""
@@ -78,14 +77,10 @@ class AnswerBuilder:
         progressed, self._progressed = self._progressed, False
         return progressed
 
-    @property
-    def began(self) -> bool:
-        return self._blocks_left < MOST_BLOCKS
-
     # --- blocks --------------------------------------------------------------------------
 
     def start_text(self, key: int) -> list[ModelEvent]:
-        return self._start(key, lambda: _TaggedBlock(self._blocks))
+        return self._start(key, lambda: _TextBlock(self._blocks))
 
     def start_thinking(self, key: int) -> list[ModelEvent]:
         return self._start(key, lambda: _ThinkingBlock(self._blocks))
@@ -177,32 +172,6 @@ class AnswerBuilder:
         return [*rest, done]
 
 
-class _TaggedBlock(_Block):
-    """A text that may begin with thinking between tags. Its two parts are the message's blocks."""
-
-    def __init__(self, blocks: _Blocks) -> None:
-        self._blocks = blocks
-        self._splitter = markup.ThinkingSplitter()
-        self._thinking: _ThinkingBlock | None = None
-        self._text = _TextBlock(blocks)
-
-    def add(self, piece: str) -> list[ModelEvent]:
-        return self._put(self._splitter.split(_whole(piece)))
-
-    def finish(self) -> list[ModelEvent]:
-        return self._put(self._splitter.split("", last=True))
-
-    def _put(self, pieces: list[tuple[markup.Kind, str]]) -> list[ModelEvent]:
-        events: list[ModelEvent] = []
-        for kind, text in pieces:
-            if kind == "text":
-                events += self._text.add(text)
-            elif text:
-                self._thinking = self._thinking or _ThinkingBlock(self._blocks)
-                events += self._thinking.add(text)
-        return events
-
-
 class _TextBlock(_Block):
     def __init__(self, blocks: _Blocks) -> None:
         self._blocks = blocks
@@ -210,6 +179,7 @@ class _TextBlock(_Block):
         self._parts: list[str] = []
 
     def add(self, piece: str) -> list[ModelEvent]:
+        piece = _whole(piece)
         self._parts.append(piece)
         if self._number is None:
             if not piece.strip():

@@ -6,7 +6,6 @@ a few kilobytes may expand to gigabytes. Text is read as UTF-8, whatever encodin
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator
 from time import monotonic
 
@@ -25,9 +24,6 @@ PROGRESS_TIMEOUT = 900.0
 """Seconds in which a stream must bring an event of the answer, not only keep-alives."""
 BYTES_PER_TOKEN = 1_000
 """Bytes of a streamed answer. An event with one token has 120 to 300."""
-_DONE = re.compile(rb"(?:^|[\r\n])data: ?\[DONE\]\s*$")
-_TAIL = 64
-"""Bytes that hold the end of a stream."""
 
 
 class BoundedBody(httpx2.AsyncByteStream):
@@ -40,13 +36,6 @@ class BoundedBody(httpx2.AsyncByteStream):
         self._seconds = BODY_TIMEOUT
         self._part = MOST_BYTES
         self._since = monotonic()
-        self._tail = b""
-
-    @property
-    def says_done(self) -> bool:
-        """Whether the last line so far is ``data: [DONE]``, which ends a stream of OpenAI's
-        APIs. The SDK does not pass it on."""
-        return _DONE.search(self._tail) is not None
 
     def expect_stream(self, max_tokens: int) -> None:
         """Apply the limits of a streamed answer with at most this many tokens."""
@@ -62,7 +51,6 @@ class BoundedBody(httpx2.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for part in self._stream:
-            self._tail = (self._tail + part[-_TAIL:])[-_TAIL:]
             self._all -= len(part)
             self._part -= len(part)
             if self._lines is not None:

@@ -8,11 +8,10 @@ answer closes its stream.
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import aclosing, contextmanager, suppress
 from time import monotonic
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 
 import httpx2
 import msgspec
@@ -25,23 +24,19 @@ from .answer import AnswerBuilder, Unbounded
 from .bounded import BoundedBody, bound
 from .facts import known_info
 from .faults import ApiRefusal, Fault, connection_fault, no_model_server, status_fault
-from .listing import MOST_MODELS, ListedModel, page
+from .listing import ListedModel, models_in
 from .service import ConnectionOptions, ModelServer
 
 CONNECT_TIMEOUT = 10.0
 """Seconds until a silent address counts as unreachable."""
 DRAIN_TIMEOUT = 0.2
 """Seconds; the end is usually in the same packet as the last event."""
-USAGE_TIMEOUT = 2.0
-"""Seconds to wait for the usage after a complete answer."""
 YIELD_AFTER = 0.005
 """Seconds after which a fast stream yields to the event loop."""
 LONGEST_REASON = 200
 """Characters; some reasons quote what the server has sent."""
 _MISSING = (404, 405, 501)
 """Statuses of a web server for a missing path or method."""
-_CLOSED = "disconnected without sending a response"
-"""The HTTP client's words for an empty response."""
 
 # A redirect would take the secrets in headers along to another origin.
 CLIENT_OPTIONS: dict[str, Any] = {
@@ -51,7 +46,6 @@ CLIENT_OPTIONS: dict[str, Any] = {
 }
 
 Event = dict[str, Any]
-T = TypeVar("T")
 
 
 class SdkErrors(NamedTuple):
@@ -66,13 +60,10 @@ class SdkErrors(NamedTuple):
 class Reader(Protocol):
     """Builds one answer from an API's events. May raise Fault."""
 
-    complete: bool
-    """The answer is complete; later events are optional."""
-
     def feed(self, event: Event) -> Iterable[ModelEvent]: ...
 
-    def end(self, done: bool) -> Iterable[ModelEvent]:
-        """The final events when the stream ends. ``done``: the server said ``[DONE]``."""
+    def end(self) -> Iterable[ModelEvent]:
+        """The final events when the stream ends."""
 
 
 class EventStream(Protocol):
@@ -125,10 +116,6 @@ class HttpConnection:
         """Raises Fault ``unknown_model``."""
         raise NotImplementedError
 
-    def page_query(self, after: str) -> Mapping[str, object]:
-        """The query for the page of models after this one; "" for the first."""
-        return {}
-
     def refusal(self, error: Exception) -> ApiRefusal:
         """The refusal in an SDK error, from a status or in mid-stream."""
         raise NotImplementedError
@@ -144,22 +131,16 @@ class HttpConnection:
     ) -> AsyncGenerator[ModelEvent, None]:
         """The events of an answer. ``without``: what the model does not accept. Closing this
         iterator closes the HTTP stream at once."""
-        begun = False
         taken = (call.id for message in request.messages for call in tool_uses(message))
         answer = AnswerBuilder(self.options.max_tokens, taken)
-        try:
-            with self.faults(request.model):
-                body, reader = self.talk(request, without, answer)
-                async with (
-                    await self.send_with_retry(lambda: self._post(body)) as stream,
-                    aclosing(self._read(stream, reader, answer)) as events,
-                ):
-                    begun = True
-                    async for event in events:
-                        yield event
-        except Fault as fault:
-            fault.in_stream = begun and fault.code in ("offline", "server_error")
-            raise
+        with self.faults(request.model):
+            body, reader = self.talk(request, without, answer)
+            async with (
+                await self._post(body) as stream,
+                aclosing(self._read(stream, reader, answer)) as events,
+            ):
+                async for event in events:
+                    yield event
 
     @property
     def client_options(self) -> dict[str, Any]:
@@ -189,7 +170,7 @@ class HttpConnection:
             raise RuntimeError("this client does not bound its answers")
         bounded.expect_stream(self.options.max_tokens)
         began = monotonic()
-        async for event in self._events(stream, reader):
+        while (event := await anext(stream, None)) is not None:
             if not isinstance(event, dict):
                 raise self._no_answer()
             new = list(reader.feed(event))
@@ -202,27 +183,11 @@ class HttpConnection:
             if monotonic() - began > YIELD_AFTER:
                 await asyncio.sleep(0)
                 began = monotonic()
-        for shown in reader.end(bounded.says_done):
+        for shown in reader.end():
             yield shown
         if not answer.done:
             message = Sentence("{place} ended it before it was complete.", place=self.server.place)
             raise Fault("server_error", message, again=True)
-
-    async def _events(self, stream: EventStream, reader: Reader) -> AsyncGenerator[object, None]:
-        while True:
-            next_one = stream.__anext__()
-            try:
-                if reader.complete:
-                    event = await asyncio.wait_for(next_one, USAGE_TIMEOUT)
-                else:
-                    event = await next_one
-            except StopAsyncIteration:
-                return
-            except (asyncio.TimeoutError, self.errors.any, httpx2.HTTPError):
-                if not reader.complete:
-                    raise
-                return
-            yield event
 
     async def _drain(self, stream: EventStream) -> None:
         """Read the rest of a complete stream. The HTTP client reuses a connection only after the
@@ -235,33 +200,24 @@ class HttpConnection:
     async def models(self) -> tuple[ModelInfo, ...]:
         """The first MOST_MODELS. Raises Fault ``unknown_model`` if a model server has no list,
         ``offline`` if this is no model server."""
-        found: list[ListedModel] = []
-        after: str | None = ""
         with self.faults(""):
             if key_url := self.server.service.key_url:
                 await self.get(self._at_origin(key_url))
-            while after is not None and len(found) < MOST_MODELS:
-                entries, after = await self._page(after)
-                found += entries
-        return tuple(self.info_of(each) for each in found[:MOST_MODELS])
+            response = await self._list()
+        try:
+            return tuple(map(self.info_of, models_in(response.content)))
+        except (ValueError, RecursionError):
+            raise no_model_server(self.server) from None
 
     def _at_origin(self, path: str) -> str:
         """``path`` without the address's own path."""
         return f"{origin(self.server.base_url)}{path}"
 
-    async def _page(self, after: str) -> tuple[list[ListedModel], str | None]:
-        """One page of models, and the cursor of the next; None after the last."""
-        response = await self._list(after)
-        try:
-            return page(response.content)
-        except (ValueError, RecursionError):
-            raise no_model_server(self.server) from None
-
-    async def _list(self, after: str) -> httpx2.Response:
+    async def _list(self) -> Any:
         try:
             listed = self.server.service.list_url
             path = self._at_origin(listed) if listed else self.models_path
-            return await self.get(path, self.page_query(after))
+            return await self.get(path)
         except self.errors.status as error:
             status = self.refusal(error).status
             if status < 400 or (status in _MISSING and not await self._takes_messages()):
@@ -282,23 +238,10 @@ class HttpConnection:
             return status not in _MISSING and isinstance(getattr(error, "body", None), dict)
         return False
 
-    async def get(self, path: str, query: Mapping[str, object] | None = None) -> httpx2.Response:
-        """The raw body: the SDK would accept any body as the expected type."""
-        options = {"params": dict(query or {}), "headers": self.headers}
-        return await self.send_with_retry(
-            lambda: self._client.get(path, options=options, cast_to=httpx2.Response)
-        )
-
-    async def send_with_retry(self, send: Callable[[], Awaitable[T]]) -> T:
-        """Send a request; repeat it once if the server had closed the kept connection. Some
-        servers close it after each stream without notice."""
-        try:
-            return await send()
-        except self.errors.connection as error:
-            cause = error.__cause__
-            if not isinstance(cause, httpx2.RemoteProtocolError) or _CLOSED not in str(cause):
-                raise
-        return await send()
+    async def get(self, path: str) -> Any:
+        """The raw response: the SDK would accept any body as the expected type."""
+        options = {"headers": self.headers}
+        return await self._client.get(path, options=options, cast_to=httpx2.Response)
 
     def info_of(self, listed: ListedModel) -> ModelInfo:
         known = known_info(listed.id)
@@ -307,8 +250,6 @@ class HttpConnection:
             listed.name or known.name,
             listed.context_window or known.context_window,
             listed.prices,
-            images=listed.images,
-            tools=listed.tools,
         )
 
     # --- faults ----------------------------------------------------------------------
@@ -345,8 +286,7 @@ class HttpConnection:
         return Fault("server_error", message)
 
     def _unreachable(self, reason: str) -> Fault:
-        words = re.sub(r"^\[Errno -?\d+\] ", "", reason[:LONGEST_REASON]).rstrip(".")
-        return connection_fault(words[:1].lower() + words[1:], self.server)
+        return connection_fault(reason[:LONGEST_REASON].rstrip("."), self.server)
 
     def _no_answer(self) -> Fault:
         message = Sentence(

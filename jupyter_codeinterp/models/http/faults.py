@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
-from time import time
 
 import msgspec
 
@@ -35,6 +33,7 @@ _SPEND_WORDS = ("api usage limits", "credit balance is too low", "used all avail
 _LENGTH_KINDS = frozenset({"context_length_exceeded", "exceed_context_size_error"})
 _LENGTH_WORDS = (
     "prompt is too long",
+    "input is too long",
     "exceed context limit",
     "exceeds the available context size",
     "maximum context length",
@@ -42,46 +41,32 @@ _LENGTH_WORDS = (
     "exceeds the context window",
     "input token count exceeds",
 )
-_KEY_KINDS = frozenset({"invalid_api_key", "api_key_invalid"})
 _KEY_WORDS = ("api key not valid", "incorrect api key", "invalid api key")
 _MODEL_KINDS = frozenset({"model_not_found", "invalid_model"})
-_MODEL_WORDS = ("invalid model", "model not found")
-_NOT = ("not support", "only support", "unsupported", "unknown variant", "not a multimodal")
-_BAD_IMAGE_KINDS = frozenset({"invalid_image", "image_parse_error", "invalid_image_format"})
-_BAD_IMAGE = (
-    *("could not process image", "unsupported image", "a valid image", "image exceeds"),
-    *("image dimensions exceed", "unable to process input image", "failed to decode image"),
-)
-_OF_PDF = ("pdf", "input_file", "file_data", "document block", "including documents")
-_NO_TOOLS = ("--jinja", "--enable-auto-tool-choice", "that support tool use")
-THESE_IMAGES, THESE_PDFS = "these images", "these PDFs"
-"""Parts that a repeated request may leave out: only the files in this request, because others may
-work."""
+_PDF_WORDS = ("pdf", "input_file", "file_data", "document block")
+_IMAGE_WORDS = ("image", "multimodal")
+IMAGES, DOCUMENTS = "images", "documents"
+"""Parts that a repeated request may leave out."""
 _STATUS_OF_KIND = {
     "invalid_request_error": 400,
-    "invalid_prompt": 400,
     "authentication_error": 401,
-    "billing_error": 402,
     "permission_error": 403,
     "not_found_error": 404,
     "request_too_large": 413,
+    "context_length_exceeded": 413,
     "rate_limit_error": 429,
     "rate_limit_exceeded": 429,
     "insufficient_quota": 429,
-    "api_error": 500,
-    "server_error": 500,
-    "timeout_error": 504,
     "overloaded_error": 529,
     "server_overloaded": 529,
-    "context_length_exceeded": 413,
 }
-"""Statuses by error type or code, for errors in mid-stream: their HTTP status was 200."""
+"""Statuses by error type or code, for errors in mid-stream: their HTTP status was 200. Others are
+500."""
 
 
 class Fault(Exception):
     """``again``: worth another try. ``retry_after``: seconds, if the server named them.
-    ``without``: what the model does not accept; a request without it may follow at once.
-    ``in_stream``: the server had begun to answer."""
+    ``without``: what the model does not accept; a request without it may follow at once."""
 
     def __init__(
         self,
@@ -91,7 +76,6 @@ class Fault(Exception):
         again: bool = False,
         retry_after: float | None = None,
         without: str = "",
-        in_stream: bool = False,
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -99,7 +83,6 @@ class Fault(Exception):
         self.again = again
         self.retry_after = retry_after
         self.without = without
-        self.in_stream = in_stream
 
 
 class ApiRefusal(msgspec.Struct, frozen=True):
@@ -122,10 +105,12 @@ def status_fault(
     refusal: ApiRefusal, server: ModelServer, model: str, optional: tuple[str, ...] = ()
 ) -> Fault:
     """``optional``: parameters that the request can go without."""
-    place = server.place
-    status = refusal.status
+    place, status = server.place, refusal.status
     said = _server_words(refusal.message, server)
     lower = said.lower()
+    refused = together(
+        Sentence("{place} refused the request ({status}).", place=place, status=status), said
+    )
     if _is_spend_limit(refusal, lower):
         return Fault(
             "spend_limit",
@@ -139,50 +124,10 @@ def status_fault(
         return Fault(
             "context_full", together(Sentence("The conversation is too long for the model."), said)
         )
-    if name := _refused_parameter(refusal, lower, optional):
-        message = together(
-            Sentence("{place} refused the request ({status}).", place=place, status=status), said
-        )
-        return Fault("bad_request", message, without=name)
-    if status in (400, 422) and _has(lower, _OF_PDF):
-        message = together(
-            Sentence("{place} cannot read a PDF of this conversation.", place=place), said
-        )
-        return Fault("bad_request", message, without=THESE_PDFS)
-    if status in (400, 422) and (refusal.kinds & _BAD_IMAGE_KINDS or _has(lower, _BAD_IMAGE)):
-        message = together(
-            Sentence("{place} cannot read an image of this conversation.", place=place), said
-        )
-        return Fault("bad_request", message, without=THESE_IMAGES)
-    if status != 429 and ("image" in lower or "multimodal" in lower) and _has(lower, _NOT):
-        message = together(
-            Sentence("The model “{model}” does not support images.", model=model), said
-        )
-        return Fault("bad_request", message, without="images")
-    if _has(lower, _NO_TOOLS) or ("tool" in lower and _has(lower, _NOT) and status < 429):
-        return Fault(
-            "bad_request",
-            together(
-                Sentence(
-                    "The model “{model}” on {place} does not support tools, which are needed "
-                    "to write cells.",
-                    model=model,
-                    place=place,
-                ),
-                said,
-                Sentence("Choose a model that supports tools."),
-            ),
-        )
-    no_such_key = refusal.kinds & _KEY_KINDS or _has(lower, _KEY_WORDS)
-    if status == 401 or (no_such_key and status in (400, 403)):
+    if without := _refused_part(refusal, lower, optional):
+        return Fault("bad_request", refused, without=without)
+    if status == 401 or (status in (400, 403) and _has(lower, _KEY_WORDS)):
         return _wrong_key(place) if server.secret else no_key(server)
-    return _by_status(refusal, place, model, said)
-
-
-def _by_status(refusal: ApiRefusal, place: str, model: str, said: Sentence) -> Fault:
-    status = refusal.status
-    again = refusal.headers.get("x-should-retry") != "false"
-    wait = _retry_after(refusal.headers.get("retry-after"))
     if status == 403:
         return Fault(
             "forbidden",
@@ -192,8 +137,7 @@ def _by_status(refusal: ApiRefusal, place: str, model: str, said: Sentence) -> F
                 Sentence("Ask whoever manages the account, or use another key."),
             ),
         )
-    no_such_model = refusal.kinds & _MODEL_KINDS or _has(said.lower(), _MODEL_WORDS)
-    if status == 404 or (no_such_model and status in (400, 422)):
+    if status == 404 or (status in (400, 422) and refusal.kinds & _MODEL_KINDS):
         return Fault(
             "unknown_model",
             together(
@@ -202,23 +146,24 @@ def _by_status(refusal: ApiRefusal, place: str, model: str, said: Sentence) -> F
                 Sentence("Choose another model, or check the server's address."),
             ),
         )
+    return _passing(refusal, place, said) or Fault("bad_request", refused)
+
+
+def _passing(refusal: ApiRefusal, place: str, said: Sentence) -> Fault | None:
+    """The Fault of a status that another try may mend; None for others."""
+    status = refusal.status
     if status == 429:
-        message = together(Sentence("The rate limit of {place} is reached.", place=place), said)
-        return Fault("rate_limit", message, again=again, retry_after=wait)
-    if status == 529:
-        message = together(Sentence("{place} is overloaded.", place=place), said)
-        return Fault("overloaded", message, again=again, retry_after=wait)
-    if status in (408, 409) or status >= 500:
-        message = together(
-            Sentence("{place} had an internal error ({status}).", place=place, status=status), said
-        )
-        return Fault("server_error", message, again=again, retry_after=wait)
-    return Fault(
-        "bad_request",
-        together(
-            Sentence("{place} refused the request ({status}).", place=place, status=status), said
-        ),
-    )
+        code, words = "rate_limit", Sentence("The rate limit of {place} is reached.", place=place)
+    elif status == 529:
+        code, words = "overloaded", Sentence("{place} is overloaded.", place=place)
+    elif status in (408, 409) or status >= 500:
+        code = "server_error"
+        words = Sentence("{place} had an internal error ({status}).", place=place, status=status)
+    else:
+        return None
+    again = refusal.headers.get("x-should-retry") != "false"
+    wait = _retry_after(refusal.headers.get("retry-after"))
+    return Fault(code, together(words, said), again=again, retry_after=wait)
 
 
 def connection_fault(reason: str, server: ModelServer) -> Fault:
@@ -288,26 +233,23 @@ def _is_spend_limit(refusal: ApiRefusal, lower: str) -> bool:
     return refusal.status == 402 or bool(refusal.kinds & _SPEND_KINDS) or words
 
 
-def _refused_parameter(refusal: ApiRefusal, lower: str, optional: tuple[str, ...]) -> str:
-    """The parameter of ``optional`` that was refused, or ""."""
-    if refusal.status not in (400, 422):
-        return ""
-    for name in optional:
-        if refusal.param in (name, name.partition(".")[0]) or f"'{name}'" in lower:
-            return name
-    return ""
+def _refused_part(refusal: ApiRefusal, lower: str, optional: tuple[str, ...]) -> str:
+    """What to leave out: a parameter of ``optional``, ``DOCUMENTS`` or ``IMAGES``; "" for
+    nothing."""
+    if refusal.status in (400, 422):
+        for name in optional:
+            if refusal.param in (name, name.partition(".")[0]) or f"'{name}'" in lower:
+                return name
+        if _has(lower, _PDF_WORDS):
+            return DOCUMENTS
+    can_be_files = refusal.status in (400, 404, 422, 500)  # llama.cpp: 500, OpenRouter: 404
+    return IMAGES if can_be_files and _has(lower, _IMAGE_WORDS) else ""
 
 
 def _retry_after(header: str | None) -> float | None:
-    """Seconds from now; the header has seconds or a date."""
-    if header is None:
-        return None
+    """Seconds from now; None without a number of them."""
     try:
-        seconds = float(header)
-        return max(0.0, seconds) if math.isfinite(seconds) else None
+        seconds = float(header or "nan")
     except ValueError:
-        pass
-    try:
-        return max(0.0, parsedate_to_datetime(header).timestamp() - time())
-    except (ValueError, OverflowError, OSError):
         return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None

@@ -1,12 +1,11 @@
 """Replaces images and PDFs that a model does not accept with notes.
 
-A note depends on the file, the model and the model's earlier refusals only, so that a repeated
+A note depends on the file's type and the model's earlier refusals only, so that a repeated
 message stays the same.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterator
 from typing import Union
 
@@ -14,25 +13,24 @@ import msgspec
 
 from ...wire.messages import AnyBlock, Document, Image, Message, Text, ToolResult
 from ...wire.ports import ModelRequest
-from .faults import THESE_IMAGES, THESE_PDFS
+from .faults import DOCUMENTS, IMAGES
 
 NO_IMAGE = "[An image was here. This model does not support images: print the numbers instead.]"
 """Replaces an image for a model that accepts none."""
 REFUSED = "[A file was here. The model's server does not accept it: open it with code.]"
 
 File = Union[Image, Document]
-_DIGEST = "file "
+_KINDS: dict[str, type[File]] = {IMAGES: Image, DOCUMENTS: Document}
 
 
 def fitted(request: ModelRequest, takes: Collection[str], without: frozenset[str]) -> ModelRequest:
     """The request without files of types not in ``takes``, or given up."""
-    refused = {name for name in without if name.startswith(_DIGEST)}
 
     def note(file: File) -> str:
-        if isinstance(file, Image) and "images" in without:
+        if isinstance(file, Image) and IMAGES in without:
             return NO_IMAGE
-        is_lost = file.source.media_type not in takes or (refused and _digest(file) in refused)
-        return REFUSED if is_lost else ""
+        is_lost = isinstance(file, Document) and DOCUMENTS in without
+        return REFUSED if is_lost or file.source.media_type not in takes else ""
 
     def with_notes(block: AnyBlock) -> AnyBlock:
         if isinstance(block, ToolResult):
@@ -52,10 +50,8 @@ def fitted(request: ModelRequest, takes: Collection[str], without: frozenset[str
 def given_up(what: str, request: ModelRequest) -> frozenset[str]:
     """What never to send this model again after it refused ``what``; empty if the request has
     none of it."""
-    if what in (THESE_IMAGES, THESE_PDFS):
-        kind = Image if what == THESE_IMAGES else Document
-        return frozenset(_digest(file) for file in _files(request) if isinstance(file, kind))
-    if what == "images" and not any(isinstance(file, Image) for file in _files(request)):
+    kind = _KINDS.get(what)
+    if kind is not None and not any(isinstance(file, kind) for file in _files(request)):
         return frozenset()
     return frozenset((what,))
 
@@ -65,7 +61,3 @@ def _files(request: ModelRequest) -> Iterator[File]:
         for block in message.content:
             parts = block.content if isinstance(block, ToolResult) else (block,)
             yield from (part for part in parts if isinstance(part, (Image, Document)))
-
-
-def _digest(file: File) -> str:
-    return _DIGEST + hashlib.sha256(file.source.data.encode()).hexdigest()

@@ -7,12 +7,10 @@ OpenAI's).
 from __future__ import annotations
 
 import asyncio
-import difflib
 import ipaddress
 import random
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
-from importlib.util import find_spec
 from math import ceil, inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -22,19 +20,10 @@ import msgspec
 
 from ...base.errors import ModelError
 from ...base.sentences import Sentence, together
-from ...wire.messages import Text, tool_uses
-from ...wire.ports import (
-    ModelDone,
-    ModelEvent,
-    ModelInfo,
-    ModelRead,
-    ModelRequest,
-    ModelRetry,
-    Prices,
-)
-from . import facts, files, markup
-from .facts import completed, known_info, lacks_price
-from .faults import Fault
+from ...wire.ports import ModelEvent, ModelInfo, ModelRead, ModelRequest, ModelRetry, Prices
+from . import files
+from .facts import completed, known_info
+from .faults import IMAGES, Fault
 from .service import ConnectionOptions, ModelServer, Service, resolve
 
 if TYPE_CHECKING:
@@ -43,8 +32,6 @@ if TYPE_CHECKING:
     from .connection import HttpConnection
 
 ATTEMPTS = 6
-STREAM_ATTEMPTS = 3
-"""Attempts if the server breaks off each answer before its first word."""
 LONGEST_WAIT = 60.0
 """Most seconds of a server's ``retry-after`` that a call waits. A longer one ends it with an error
 that names the time."""
@@ -53,15 +40,6 @@ INFO_TIMEOUT = 1.0
 LIST_TIMEOUT = 10.0
 ASK_AGAIN_AFTER = 300.0
 """Seconds before asking again a server that had no information about a model."""
-NEAREST_TIMEOUT = 5.0
-"""Seconds to look for names similar to an unknown model's."""
-MOST_NAMES = 500
-"""Most names that are compared with an unknown one."""
-UNPARSED = (
-    "{place} sent a tool call as text, so nothing ran: it does not parse this model's tool calls. "
-    "Start llama.cpp with --jinja, or vLLM with --enable-auto-tool-choice and --tool-call-parser. "
-    "Or choose another model."
-)
 CLOUD_ENDINGS = ("-cloud", ":cloud")
 """Name endings of models that Ollama runs in its cloud (docs.ollama.com/cloud)."""
 
@@ -107,10 +85,10 @@ class HttpModel:
         self._attempts = attempts
         self._connecting = asyncio.Lock()
         self._http: httpx2.AsyncClient | None = None
-        self._connection: tuple[ModelServer, HttpConnection] | None = None
+        self._connection: HttpConnection | None = None
         self._infos: dict[tuple[ModelServer, str], tuple[ModelInfo, float]] = {}
         self._without: dict[tuple[ModelServer, str], frozenset[str]] = {}
-        """What each model refused: ``images``, a parameter, the digest of a file."""
+        """What each model refused: ``images``, ``documents``, a parameter."""
 
     # --- the Model -----------------------------------------------------------------------
 
@@ -137,19 +115,22 @@ class HttpModel:
                     raise ModelError("broken_stream", message) from None
                 if self._record_refusal(fault.without, request):
                     continue
-                most = min(self._attempts, STREAM_ATTEMPTS if fault.in_stream else ATTEMPTS)
-                if not fault.again or attempt >= most or (fault.retry_after or 0) > LONGEST_WAIT:
-                    raise await self._failed_for(request.model, fault, attempt) from None
-                retry = self._retry(fault, attempt)
+                delay = fault.retry_after
+                if delay is None:
+                    delay = self._wait(attempt)
+                if not fault.again or attempt >= self._attempts or delay > LONGEST_WAIT:
+                    raise _failed(fault, attempt) from None
+                retry = ModelRetry(fault.code, fault.message, delay, attempt)
             attempt += 1
             yield retry
-            await asyncio.sleep(retry.delay)
+            await asyncio.sleep(delay)
 
     async def info(self, model: str) -> ModelInfo:
         """The server's information about the model, else the built-in one. Takes at most a
         second and never raises."""
         try:
-            server, connection = await self._connect()
+            connection = await self._connect()
+            server = connection.server
             model = server.own_name(model)
         except (Fault, ModelError):
             # Without a server, only an admin's prices are known.
@@ -164,26 +145,23 @@ class HttpModel:
                 info = known_info(model)
                 until = monotonic() + ASK_AGAIN_AFTER
             self._infos[key] = (info, until)
-        await self._load_prices((info,), server)
         info = self._completed(info, server)
-        if "images" in self._without.get(key, ()):
+        if IMAGES in self._without.get(key, ()):
             return msgspec.structs.replace(info, images=False)
         return info
 
-    async def list_models(self, *, fallback: bool = True) -> tuple[ModelInfo, ...]:
-        """The server's models; the built-in ones if it has no list. ``fallback=False``: no
-        built-in ones, to test whether there is a model server. Raises ModelError."""
+    async def list_models(self) -> tuple[ModelInfo, ...]:
+        """The server's models; the built-in ones if it has no list. Raises ModelError."""
         try:
-            server, connection = await self._connect()
+            connection = await self._connect()
             infos = await asyncio.wait_for(connection.models(), LIST_TIMEOUT)
         except asyncio.TimeoutError:
             raise ModelError("offline", "Loading the list of models took too long.") from None
         except Fault as fault:
-            if fault.code != "unknown_model" or not fallback:  # 404: there is no such list
+            if fault.code != "unknown_model":  # 404: there is no such list
                 raise _failed(fault, 1) from None
             infos = tuple(known_info(model) for model in self._service.models)
-        await self._load_prices(infos, server)
-        return tuple(self._completed(info, server) for info in infos)
+        return tuple(self._completed(info, connection.server) for info in infos)
 
     async def prepare(self) -> None:
         """Import heavy modules, without network access. Raises ModelError."""
@@ -201,42 +179,47 @@ class HttpModel:
     # --- internals --------------------------------------------------------------------------
 
     async def _answer(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        server, connection = await self._connect()
+        connection = await self._connect()
+        server = connection.server
         request = msgspec.structs.replace(request, model=server.own_name(request.model))
         without = self._without.get((server, request.model), frozenset())
         request = files.fitted(request, server.takes, without)
         async with aclosing(connection.answer(request, without)) as events:
             async for event in events:
-                if isinstance(event, ModelDone):
-                    _check_calls(event, request, server.place)
                 yield event
 
-    async def _connect(self) -> tuple[ModelServer, HttpConnection]:
+    async def _connect(self) -> HttpConnection:
         """The one connection, replaced when the credentials change."""
         server = resolve(self._service, *self._endpoint(), self._options.environment)
         async with self._connecting:
-            if self._connection is None or self._connection[0] != server:
-                self._http, connection = await asyncio.to_thread(self._open, server)
-                self._connection = (server, connection)
+            if self._connection is None or self._connection.server != server:
+                self._connection = await asyncio.to_thread(self._open, server)
+                self._http = self._connection.http
             return self._connection
 
-    def _open(self, server: ModelServer) -> tuple[httpx2.AsyncClient, HttpConnection]:
+    def _open(self, server: ModelServer) -> HttpConnection:
         service = self._service
-        if not all(map(_is_there, service.modules)):
+        try:
+            kind = service.connection()
+            http = self._http or kind.make_http_client(**kind.http_options)
+            made: HttpConnection = kind(server, http, self._options)
+        except ImportError:
+            if not service.extra:
+                raise
             words = Sentence(
                 "{label} needs more packages. Install them and restart:", label=service.label
             )
             install = f'pip install "jupyter_codeinterp[{service.extra}]"'
-            raise ModelError("not_installed", "{words} {install}", words=words, install=install)
-        kind = service.connection()
-        http = self._http or kind.make_http_client(**kind.http_options)
-        return http, kind(server, http, self._options)
+            raise ModelError(
+                "not_installed", "{words} {install}", words=words, install=install
+            ) from None
+        return made
 
     def _record_refusal(self, what: str, request: ModelRequest) -> bool:
         """Record what the model refused, if the request had it; return whether it did."""
         if not what or self._connection is None:
             return False
-        server = self._connection[0]
+        server = self._connection.server
         key = (server, server.own_name(request.model))
         known = self._without.get(key, frozenset())
         given_up = files.given_up(what, request)
@@ -245,47 +228,11 @@ class HttpModel:
         self._without[key] = known | given_up
         return True
 
-    async def _failed_for(self, model: str, fault: Fault, attempts: int) -> ModelError:
-        """The error for the fault, with names similar to an unknown model's."""
-        error = _failed(fault, attempts)
-        if fault.code != "unknown_model":
-            return error
-        try:
-            listed = await asyncio.wait_for(self.list_models(fallback=False), NEAREST_TIMEOUT)
-        except (ModelError, asyncio.TimeoutError):
-            return error
-        names = [info.id for info in listed[:MOST_NAMES] if info.id != model]
-        near = await asyncio.to_thread(difflib.get_close_matches, model[:200], names, 3, 0.5)
-        if not near:
-            return error
-        said = ", ".join(f"“{name}”" for name in near)
-        return ModelError(
-            error.code, "{message} Similar models: {said}.", message=error.message, said=said
-        )
-
-    def _retry(self, fault: Fault, attempt: int) -> ModelRetry:
-        named = fault.retry_after
-        delay = self._wait(attempt) if named is None else named
-        return ModelRetry(fault.code, fault.message, delay, attempt)
-
-    async def _load_prices(self, infos: Sequence[ModelInfo], server: ModelServer) -> None:
-        """Load other packages' prices, off the event loop, if a model needs them."""
-        vendor = server.vendor
-        if vendor and any(lacks_price(info, vendor) for info in infos):
-            await asyncio.to_thread(facts.load, vendor)
-
     def _completed(self, info: ModelInfo, server: ModelServer) -> ModelInfo:
         here = self._service.runs_here and is_loopback(server.base_url)
         local = here and not info.id.endswith(CLOUD_ENDINGS)
         info = msgspec.structs.replace(info, takes=server.takes)
         return completed(info, server.vendor, self._prices.get(info.id), local=local)
-
-
-def _is_there(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ModuleNotFoundError:  # its parent package is missing
-        return False
 
 
 def is_loopback(url: str) -> bool:
@@ -299,19 +246,9 @@ def is_loopback(url: str) -> bool:
         return False
 
 
-def _check_calls(done: ModelDone, request: ModelRequest, place: str) -> None:
-    """Raises ModelError if the server sent a tool call as text: the turn would end without it."""
-    if request.answer_only or tool_uses(done.message):
-        return
-    blocks = done.message.content
-    answer = "\n".join(block.text for block in blocks if isinstance(block, Text))
-    if markup.ends_with_call(answer, [tool.name for tool in request.tools]):
-        raise ModelError("bad_request", UNPARSED, place=place)
-
-
 def _failed(fault: Fault, attempts: int) -> ModelError:
     wait = fault.retry_after or 0
-    later = Sentence("Try again in {duration}.", duration=_duration(wait))
+    later = Sentence("Try again in {count} minutes.", count=ceil(wait / 60))
     when = later if wait > LONGEST_WAIT else Sentence("Try again later.")
     gave_up = attempts > 1
     words = together(
@@ -320,17 +257,3 @@ def _failed(fault: Fault, attempts: int) -> ModelError:
         when if gave_up or wait > LONGEST_WAIT else "",
     )
     return ModelError(fault.code, words, fault.retry_after)
-
-
-MINUTE, HOUR, DAY = 60, 3_600, 86_400
-
-
-def _duration(seconds: float) -> Sentence:
-    """In words, rounded up."""
-    if seconds > 2 * DAY:
-        return Sentence("{count} days", count=ceil(seconds / DAY))
-    if seconds > 2 * HOUR:
-        return Sentence("{count} hours", count=ceil(seconds / HOUR))
-    if seconds > 2 * MINUTE:
-        return Sentence("{count} minutes", count=ceil(seconds / MINUTE))
-    return Sentence("{count} seconds", count=ceil(seconds))

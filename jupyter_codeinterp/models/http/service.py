@@ -19,8 +19,6 @@ from ...wire.providers import origin
 
 Environment = Mapping[str, str]
 IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
-_API_PATHS = ("/chat/completions", "/responses", "/models")
-"""Paths that people copy with an address, and that are not part of it."""
 
 
 class ConnectionOptions(msgspec.Struct, frozen=True):
@@ -57,13 +55,12 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
     local          it runs on the person's machine at its usual port, without a key
     runs_here      its models run on the server itself, so on this machine they cost nothing
     own_prices     published prices of its models are those at its own address
-    token_variable   the one of these that holds a token, which no server reads in ``X-Api-Key``
     headers_variable   holds headers for the environment's address, which often carry a key
     secret_variables   hold other secrets than keys
     chosen_by      a variable that nothing else uses: without it, variables for other programs
                    do not offer its models
-    extra          the extra of this package that has ``modules``, which it needs
-    sign_in        how a person gets credentials of the machine; ``renew``: how to refresh them
+    extra          the extra of this package with the packages that it needs
+    sign_in        how a person gets or renews credentials of the machine
     models         known ones, if it has no list
     hides          name parts of models that hold no conversation in text
     images         media types of images that its models accept; ``documents``: and PDFs
@@ -72,7 +69,6 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
 
     claude         where it has all features of Anthropic's own API, and refuses thinking without
                    a signature. Other servers get the plain API
-    automatic_caching  it accepts ``cache_control`` on the request; else the last block has it
     x_api_key      the key goes into ``X-Api-Key`` too; many servers read only that
     list_url       where models are listed, if not at ``/v1/models`` of the address: a path
                    of the same origin
@@ -103,21 +99,17 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
     key_variables: tuple[str, ...] = ()
     key_looks: str = ""
     key_page: str = ""
-    token_variable: str = ""
     headers_variable: str = ""
     secret_variables: tuple[str, ...] = ()
     chosen_by: str = ""
     extra: str = ""
-    modules: tuple[str, ...] = ()
     sign_in: Sentence = Sentence()
-    renew: Sentence = Sentence()
     default_model: str = ""
     models: tuple[str, ...] = ()
     hides: tuple[str, ...] = ()
     images: tuple[str, ...] = IMAGES
     documents: bool = False
     claude: Literal["nowhere", "at its host", "everywhere"] = "nowhere"
-    automatic_caching: bool = True
     x_api_key: bool = False
     list_url: str = ""
     key_url: str = ""
@@ -139,7 +131,7 @@ class ModelServer(msgspec.Struct, frozen=True):
     """Where requests go, and with what. Equal servers can share a connection.
 
     ``of_environment``: the environment names this address, so its other headers belong there, too.
-    ``is_token``: the secret is the one of ``token_variable``. ``signs_in``: without a secret, the
+    ``signs_in``: without a secret, the
     libraries of the cloud may use credentials that they find on the machine.
     """
 
@@ -147,7 +139,6 @@ class ModelServer(msgspec.Struct, frozen=True):
     base_url: str
     secret: Union[str, None] = None
     of_environment: bool = False
-    is_token: bool = False
     signs_in: bool = False
 
     @property
@@ -184,15 +175,9 @@ class ModelServer(msgspec.Struct, frozen=True):
         return (*self.service.images, PDF) if documents else self.service.images
 
     def own_name(self, model: str) -> str:
-        """The server's name for the model. Anthropic's names have no slash: it can only follow
-        the provider's name. Other servers' names may have any. Raises ModelError
-        ``unknown_model``."""
-        if not (self.service.claude == "at its host" and self.is_public):
-            return model
-        name = model.removeprefix(f"{self.service.name}/")
-        if "/" in name:
-            raise ModelError("unknown_model", "No provider has the model “{model}”.", model=model)
-        return name
+        """The server's name for the model: at Anthropic itself, without the provider's name."""
+        is_anthropic = self.service.claude == "at its host" and self.is_public
+        return model.removeprefix(f"{self.service.name}/") if is_anthropic else model
 
 
 def resolve(
@@ -208,36 +193,34 @@ def resolve(
     home = service.home(environment)
     address = (url or "").strip() or home
     if not address:
-        words = Sentence(
-            "{label} needs a place to connect to. {unsaid}",
-            label=service.label,
-            unsaid=service.unsaid,
-        )
-        raise ModelError("bad_request", words)
+        raise no_place(service)
     if not origin(address):
         raise ModelError(
             "bad_request", "“{address}” is not the address of a model server.", address=address
         )
     at_home = origin(address) == origin(home)
-    secret, variable = header_safe(key), ""
+    secret = header_safe(key)
     if secret is None and at_home:
-        for variable in service.key_variables:
-            if secret := header_safe(environment.get(variable)):
-                break
-    is_token = bool(secret) and variable == service.token_variable != ""
+        keys = (header_safe(environment.get(variable)) for variable in service.key_variables)
+        secret = next(filter(None, keys), None)
     named = environment.get(service.url_variable, "").strip()
     its_own = service.its_host is not None and service.its_host(address)
     signs_in = bool(service.sign_in) and (its_own or (bool(named) and at_home))
     root = _root(address, service.path) if service.path else address
-    return ModelServer(service, root, secret, at_home, is_token, signs_in)
+    return ModelServer(service, root, secret, at_home, signs_in)
+
+
+def no_place(service: Service) -> ModelError:
+    words = Sentence(
+        "{label} needs a place to connect to. {unsaid}", label=service.label, unsaid=service.unsaid
+    )
+    return ModelError("bad_request", words)
 
 
 def _root(url: str, api: str) -> str:
     """The base address of the API's paths. An address without a path gets ``api``."""
     parts = urlsplit(url)
     path = parts.path.rstrip("/")
-    for end in _API_PATHS:
-        path = path.removesuffix(end)
     return urlunsplit((parts.scheme, parts.netloc, path or api, "", ""))
 
 

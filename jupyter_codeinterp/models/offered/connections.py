@@ -55,9 +55,6 @@ class Described(msgspec.Struct, frozen=True):
 
 # -------------------------------------------------------------------------------------------------
 # ``credentials.json``: entered connections, in a file that only its owner can read.
-#
-# Version 2 has one connection per provider. Version 1 had only the default provider's; the next
-# change converts it.
 
 
 class SavedConnection(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -73,34 +70,22 @@ class SavedConnection(msgspec.Struct, frozen=True, omit_defaults=True):
 class Content(msgspec.Struct, frozen=True):
     """Connections by provider. ``default_model``: the chosen model's id; "": the settings'."""
 
-    version: Literal[2] = 2
+    version: Literal[2]
     connections: dict[str, SavedConnection] = {}
     default_model: str = ""
-
-
-class _Version1(msgspec.Struct, frozen=True):
-    api_key: Union[str, None] = None
-    base_url: Union[str, None] = None
-    model: Union[str, None] = None
-
-
-class _AnyVersion(msgspec.Struct, frozen=True):
-    version: int = 1
 
 
 class SavedConnections:
     """The file's content. Saved keys are redacted in all texts."""
 
-    def __init__(self, file: Path, default: Provider, secrets: Secrets, *, entered: bool) -> None:
-        """``default``: the default provider, for version 1. ``entered``: whether entered
-        connections count at all."""
+    def __init__(self, file: Path, secrets: Secrets, *, entered: bool) -> None:
+        """``entered``: whether entered connections count at all."""
         self.warning = Sentence()
         """A problem with the file, for the person; "" for none."""
         self._file = file
-        self._default = default
         self._secrets = secrets
         self._entered = entered
-        self._content = self._read() or Content()
+        self._content = self._read() or Content(2)
         for kept in self._content.connections.values():
             secrets.add(kept.key)
 
@@ -126,11 +111,6 @@ class SavedConnections:
             return "env"
         return "file" if kept is not None and kept.key else "none"
 
-    def has_saved_key(self, provider: Provider) -> bool:
-        """Whether a key is saved, even if it is not used."""
-        kept = self._content.connections.get(provider.name)
-        return kept is not None and bool(kept.key)
-
     def change(self, provider: Provider, kept: SavedConnection | None, default_model: str) -> None:
         """Save or delete (None) one connection. Those that another process saved stay.
 
@@ -143,7 +123,7 @@ class SavedConnections:
                 now = self._read() or self._content
                 others = {other: one for other, one in now.connections.items() if other != name}
                 connections = others if kept is None else {**others, name: kept}
-                content = Content(connections=connections, default_model=default_model)
+                content = Content(2, connections, default_model)
                 self._write(content)
         except OSError as error:
             words = "Nothing saved: cannot write {path} ({why})."
@@ -159,14 +139,7 @@ class SavedConnections:
     def _read(self) -> Content | None:
         """The content; None without a readable file. Sets ``warning`` for a problem."""
         try:
-            data = self._file.read_bytes()
-            content = self._decoded(data)
-            if b'"keyring":' in data:
-                self.warning = Sentence(
-                    "A saved key was in this computer's keyring, which is no longer read. "
-                    "Enter the key again."
-                )
-            return content
+            return msgspec.json.decode(self._file.read_bytes(), type=Content)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -176,25 +149,15 @@ class SavedConnections:
             damaged = self._file.with_name(f"{self._file.name}.damaged")
             self._file.replace(damaged)
             self.warning = Sentence(
-                "The file of saved keys is damaged or from a later version. It was renamed to "
+                "The file of saved keys is damaged or from another version. It was renamed to "
                 "{name}. Enter the keys again.",
                 name=damaged.name,
             )
         return None
 
-    def _decoded(self, data: bytes) -> Content:
-        if msgspec.json.decode(data, type=_AnyVersion).version != 1:
-            return msgspec.json.decode(data, type=Content)
-        first = msgspec.json.decode(data, type=_Version1)
-        connections = {}
-        if first.api_key or first.base_url:
-            kept = SavedConnection(first.base_url or self._default.url, first.api_key or "")
-            connections = {self._default.name: kept}
-        return Content(connections=connections, default_model=first.model or "")
-
     def _write(self, content: Content) -> None:
         """Raises OSError."""
-        if content == Content():
+        if content == Content(2):
             self._file.unlink(missing_ok=True)
             return
         private_file.replace(self._file, msgspec.json.encode(content))

@@ -53,32 +53,14 @@ class AllowedModels(msgspec.Struct, frozen=True):
     def check(self, provider: Provider, model: str, is_default: bool) -> None:
         """Raises ModelError ``not_allowed``."""
         if not self.provider(provider.name):
-            words = Sentence(
-                "The admin of this server does not allow {label}.", label=provider.label
-            )
-            raise ModelError(
-                "not_allowed",
-                "{words} Allowed: {listed}.",
-                words=words,
-                listed=_listed(self.providers),
-            )
+            words = "The admin of this server does not allow {label}."
+            raise ModelError("not_allowed", words, label=provider.label)
         if not self.model(provider, model, is_default):
-            words = Sentence(
-                "The admin of this server does not allow the model “{model}”.", model=model
-            )
-            raise ModelError(
-                "not_allowed",
-                "{words} Allowed: {listed}.",
-                words=words,
-                listed=_listed(self.models),
-            )
+            words = "The admin of this server does not allow the model “{model}”."
+            raise ModelError("not_allowed", words, model=model)
 
 
 NONE = AllowedModels()
-
-
-def _listed(names: Union[tuple[str, ...], None]) -> str:
-    return ", ".join(names) if names else Sentence("none")
 
 
 # -------------------------------------------------------------------------------------------------
@@ -99,8 +81,6 @@ class Spending:
         self._store = store
         self._most = most
         self._day = day
-        self._unwritten: dict[date, float] = {}
-        """Costs that could not be journaled yet."""
 
     def check(self, info: ModelInfo) -> None:
         """Raises ModelError ``day_limit`` or ``not_allowed`` if no request may begin."""
@@ -127,23 +107,20 @@ class Spending:
 
     def _spent(self, day: date) -> float:
         try:
-            kept = self._store.spent(day.isoformat())
+            return self._store.spent(day.isoformat())
         except StoreError as error:
             words = Sentence("Could not read today's model costs. {message}", message=error.message)
             raise ModelError("server_error", words) from None
-        return kept + self._unwritten.get(day, 0.0)
 
     def charge(self) -> Callable[[float], None]:
         """A function that charges dollars to today, even after midnight."""
         return partial(self._spend, self._day())
 
     def _spend(self, day: date, dollars: float) -> None:
-        dollars += self._unwritten.pop(day, 0.0)
         try:
             self._store.spend(day.isoformat(), dollars)
         except StoreError as error:
             log.warning("Could not save the cost of a model call: %s", error.message)
-            self._unwritten[day] = dollars
 
 
 class OfferedModel:

@@ -23,7 +23,6 @@ from ...wire.providers import (
     Provider,
     Providers,
     Settings,
-    Source,
     failed,
     origin,
     public,
@@ -44,16 +43,11 @@ CLOSE_TIMEOUT = 2.0
 log = logging.getLogger(__name__)
 
 
-class TriedAddress(msgspec.Struct, frozen=True):
-    name: str
-    address: str
-
-
 class LocalServers(msgspec.Struct, frozen=True):
     """The result of a search for model servers on this machine, with all addresses tried."""
 
     servers: list[anthropic.LocalServer]
-    tried: list[TriedAddress]
+    tried: list[str]
 
 
 class Models:
@@ -94,7 +88,7 @@ class Models:
             *openai.providers(),
         )
         file, entered = folder / "credentials.json", not limits.environment_only
-        self._kept = SavedConnections(file, self._providers.default, secrets, entered=entered)
+        self._kept = SavedConnections(file, secrets, entered=entered)
         self._connections: dict[str, Connection] = {}
         self._tried: dict[str, Sentence] = {}
         """Result of a provider's last test: an error, or "" for success."""
@@ -191,18 +185,6 @@ class Models:
         return self._tried.get(self._chosen.name, "")
 
     @property
-    def source(self) -> Source:
-        """The source of the default model's key: ``stored``, ``env`` or ``none``."""
-        chosen = self._chosen
-        return chosen.source(self._kept.credentials(chosen))
-
-    @property
-    def host(self) -> str:
-        """Host and port that receive requests, without anything secret in the address."""
-        chosen = self._chosen
-        return chosen.host(self._kept.credentials(chosen))
-
-    @property
     def default(self) -> str:
         entered = "" if self.limits.environment_only else self._kept.default_model
         return entered or self._default_model
@@ -295,11 +277,6 @@ class Models:
         allowed = [one for one in self._providers if self.limits.provider(one.name)]
         return [self.described(one.name) for one in allowed if one.needs_key]
 
-    def without_keys(self) -> list[tuple[str, str]]:
-        """Label and last error ("" for none) of the providers that need no key."""
-        allowed = (one for one in self._providers if self.limits.provider(one.name))
-        return [(one.label, self._tried.get(one.name, "")) for one in allowed if not one.needs_key]
-
     @property
     def connected(self) -> list[str]:
         """Names of the connected providers, of those loaded so far."""
@@ -330,10 +307,6 @@ class Models:
             variables=provider.key_variables,
         )
 
-    def has_saved_key(self, name: str) -> bool:
-        """Whether a key is saved, even if it is not used. Raises as ``described``."""
-        return self._kept.has_saved_key(self._named(name))
-
     async def test(self, name: str) -> Described:
         """List a provider's models as a test. Raises as ``described``."""
         await self._listed(self._named(name))
@@ -362,14 +335,8 @@ class Models:
         """The chosen model after a new connection of this provider; "" for the settings'."""
         if model:
             return self._providers.id_of(provider, model)
-        chosen = self._kept.default_model
-        if chosen:
-            owner, name = self._find(chosen)
-            if owner is not provider or name in listed:
-                return chosen
-        owner, _ = self._find(self._default_model)
-        if owner is provider or self._ready(owner) or not listed:
-            return ""
+        if self.configured or self._chosen is provider or not listed:
+            return self._kept.default_model
         best = provider.default_model
         return self._providers.id_of(provider, best if best in listed else listed[0])
 
@@ -395,9 +362,10 @@ class Models:
                 "servers. Add one by its address."
             )
             raise CommandError("not_here", words)
-        places = anthropic.places(self._local_addresses, self.limits.provider)
-        tried = [TriedAddress(one.name, public(one.base_url)) for one in places]
-        return LocalServers(await anthropic.found(places), tried)
+        rows = anthropic.local_rows(self._local_addresses)
+        rows = [row for row in rows if self.limits.provider(row.name)]
+        tried = [f"{row.label} ({public(row.url)})" for row in rows]
+        return LocalServers(await anthropic.found(rows), tried)
 
     async def close(self) -> None:
         for name, connection in self._connections.items():

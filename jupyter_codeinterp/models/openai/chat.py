@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -26,8 +25,6 @@ from .client import OpenAIConnection, Refused, keep, kept, refusal_of, used
 
 WIRE = "chat"
 REASONING = ("reasoning_content", "reasoning")
-KEPT = ("extra_content", "reasoning_details")
-"""Fields of a message, beside reasoning and calls, that are sent back unchanged."""
 IMAGES_OF_RESULTS = "The images of the results above:"
 """A result can only be text, so its images follow in a separate message."""
 
@@ -117,16 +114,12 @@ def _plain(parts: list[Event]) -> Any:
 
 
 def _part(block: AnyBlock) -> Event | None:
-    if isinstance(block, Text):
-        return {"type": "text", "text": block.text} if block.text.strip() else None
-    return _image(block)
-
-
-def _image(block: AnyBlock) -> Event | None:
-    if not isinstance(block, Image):
-        return None
-    url = f"data:{block.source.media_type};base64,{block.source.data}"
-    return {"type": "image_url", "image_url": {"url": url}}
+    if isinstance(block, Text) and block.text.strip():
+        return {"type": "text", "text": block.text}
+    if isinstance(block, Image):
+        url = f"data:{block.source.media_type};base64,{block.source.data}"
+        return {"type": "image_url", "image_url": {"url": url}}
+    return None
 
 
 def _from_assistant(message: Message) -> Event:
@@ -155,8 +148,6 @@ def _restore(made: Event, found: dict[str, Any], message: Message) -> None:
         made[field] = thoughts
     for call, extra in zip(made.get("tool_calls", ()), objects(found, "calls"), strict=False):
         call.update({name: extra[name] for name in extra.keys() - call.keys()})
-    rest = mapping(found, "message")
-    made.update({name: rest[name] for name in KEPT if name in rest})
 
 
 def _call(call: ToolUse) -> Event:
@@ -174,7 +165,6 @@ def _call(call: ToolUse) -> Event:
 _REASONS = {
     "stop": "end_turn",
     "tool_calls": "tool_use",
-    "function_call": "tool_use",
     "length": "max_tokens",
     "model_length": "model_context_window_exceeded",
     "content_filter": "refusal",
@@ -183,26 +173,22 @@ _CALL = {"index", "id", "type", "function"}
 
 
 class _ChatCall:
-    def __init__(self, call_id: str, name: str) -> None:
+    def __init__(self, block: int, call_id: str) -> None:
+        self.block = block
         self.id = call_id
-        self.name = name
-        self.block: int | None = None
         self.extra: dict[str, Any] = {}
 
 
 class ChatReader:
     def __init__(self, answer: AnswerBuilder, refused: Refused) -> None:
-        self.complete = False
         self._answer = answer
         self._refused = refused
         self._blocks = 0
         self._open = ""
         """Whether the last block is an open ``text`` or ``thinking``."""
         self._calls: list[_ChatCall] = []
-        self._by_index: dict[int, _ChatCall] = {}
-        self._by_id: dict[str, _ChatCall] = {}
+        self._by_key: dict[int | str, _ChatCall] = {}
         self._reasoning = ""
-        self._extra: dict[str, Any] = {}
         self._refusal: list[str] = []
         self._reason = ""
         self._usage: Event = {}
@@ -212,12 +198,9 @@ class ChatReader:
             raise self._refused(refusal_of(event["error"]))
         self._usage = mapping(event, "usage") or self._usage
         for choice in objects(event, "choices")[:1]:
-            if isinstance(choice.get("error"), dict):
-                raise self._refused(refusal_of(choice))
             yield from self._delta(mapping(choice, "delta"))
             if reason := string(choice, "finish_reason"):
                 self._reason = reason
-                self.complete = True
 
     def _delta(self, delta: Event) -> Iterator[ModelEvent]:
         for name in REASONING:
@@ -235,8 +218,6 @@ class ChatReader:
                 yield from self._more("text", text)
         if text := string(delta, "refusal"):
             self._refusal.append(text)
-        for name in KEPT:
-            self._keep(name, delta.get(name))
         for call in objects(delta, "tool_calls"):
             yield from self._call(call)
 
@@ -258,67 +239,45 @@ class ChatReader:
             self._open = ""
             yield from self._answer.stop(self._blocks)
 
-    def _keep(self, name: str, value: Any) -> None:
-        if isinstance(value, list):
-            pieces = self._extra.setdefault(name, [])
-            if isinstance(pieces, list):
-                pieces += value
-        elif isinstance(value, dict):
-            self._extra[name] = value
-
     # --- calls -----------------------------------------------------------------------------
 
     def _call(self, piece: Event) -> Iterator[ModelEvent]:
         function = mapping(piece, "function")
-        call = self._call_of(piece, string(function, "name"))
+        call = self._call_of(piece)
         if call is None:
-            return
-        call.extra.update({name: piece[name] for name in piece.keys() - _CALL})
-        if call.block is None:
+            name = string(function, "name")
+            if not name:
+                return
             yield from self._close()
             self._blocks += 1
-            call.block = self._blocks
-            yield from self._answer.start_call(call.block, call.id, call.name)
-        arguments = function.get("arguments")
-        if isinstance(arguments, dict):  # complete, and not as text
-            arguments = json.dumps(arguments, ensure_ascii=False)
-        if isinstance(arguments, str) and arguments:
+            call = _ChatCall(self._blocks, string(piece, "id"))
+            self._calls.append(call)
+            yield from self._answer.start_call(call.block, call.id, name)
+        call.id = call.id or string(piece, "id")
+        self._by_key[_key(piece)] = call
+        call.extra.update({name: piece[name] for name in piece.keys() - _CALL})
+        if arguments := string(function, "arguments"):
             yield from self._answer.more(call.block, arguments)
 
-    def _call_of(self, piece: Event, name: str) -> _ChatCall | None:
-        """The call that a piece belongs to: by index, unless the id differs; without an index by
-        id; else the last call. A new call begins with its name; None without a call."""
-        index, call_id = piece.get("index"), string(piece, "id")
-        if isinstance(index, int):
-            known = self._by_index.get(index)
-        else:
-            last = self._calls[-1] if self._calls and not (call_id or name) else None
-            known = self._by_id.get(call_id, last)
-        if known is None or (call_id and known.id and call_id != known.id):
-            if not name:
-                return None
-            known = _ChatCall(call_id, name)
-            self._calls.append(known)
-        known.id = known.id or call_id
-        if known.id:
-            self._by_id[known.id] = known
-        if isinstance(index, int):
-            self._by_index[index] = known
-        return known
+    def _call_of(self, piece: Event) -> _ChatCall | None:
+        """The call that a piece continues: by index, unless the id differs; without an index by
+        id; with neither, the last one. None for a new call."""
+        key, call_id = _key(piece), string(piece, "id")
+        if key == "":
+            begins = bool(string(mapping(piece, "function"), "name"))
+            return None if begins or not self._calls else self._calls[-1]
+        known = self._by_key.get(key)
+        return None if known and call_id and known.id not in ("", call_id) else known
 
     # --- the end ---------------------------------------------------------------------------
 
-    def end(self, done: bool) -> Iterable[ModelEvent]:
-        """Nothing without a stop reason or ``[DONE]``: the answer was cut off."""
-        if done and self._answer.began:
-            self._reason = self._reason or "stop"
-        return self._end() if self._reason else ()
-
-    def _end(self) -> Iterator[ModelEvent]:
+    def end(self) -> Iterator[ModelEvent]:
+        """Nothing without a stop reason: the answer was cut off."""
+        if not self._reason:
+            return
         yield from self._close()
         for call in self._calls:
-            if call.block is not None:
-                yield from self._answer.stop(call.block)
+            yield from self._answer.stop(call.block)
         if found := self._to_keep():
             self._answer.redacted(keep(WIRE, found))
         refusal = "".join(self._refusal)
@@ -334,11 +293,9 @@ class ChatReader:
         found: dict[str, Any] = {}
         if self._reasoning:
             found["reasoning"] = self._reasoning
-        calls = [call.extra for call in self._calls if call.block is not None]
+        calls = [call.extra for call in self._calls]
         if any(calls):
             found["calls"] = calls
-        if self._extra:
-            found["message"] = self._extra
         return found
 
     def _used(self) -> Event:
@@ -350,3 +307,9 @@ class ChatReader:
         )
         cached = mapping(usage, "prompt_tokens_details").get("cached_tokens")
         return used(read, max(written, total - read), cached)
+
+
+def _key(piece: Event) -> int | str:
+    """What names the call of a piece: its index, else its id, which may be ""."""
+    index = piece.get("index")
+    return index if isinstance(index, int) else string(piece, "id")

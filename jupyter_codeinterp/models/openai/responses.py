@@ -147,162 +147,92 @@ def _call(call: ToolUse) -> Event:
 
 # --- the stream ------------------------------------------------------------------------------
 #
-# The event that ends an item counts too: some servers send no pieces. Events name their item by
-# index or id; llama.cpp sends no index, and other servers change ids.
+# Items come one after the other, so each piece belongs to the last one.
 
 _REASONS = {"max_output_tokens": "max_tokens", "content_filter": "refusal"}
 """Stop reasons by the reason why a response is incomplete."""
-
-
-class _StreamedItem:
-    """``block``: the open block; ``some``: whether the item has had any content."""
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-        self.block: int | None = None
-        self.part: Any = None
-        self.some = False
-        self.done = False
+_TEXT = ("response.output_text.delta",)
+_THINKING = ("response.reasoning_summary_text.delta", "response.reasoning_text.delta")
+_INPUT = ("response.function_call_arguments.delta",)
+_ENDS = ("response.completed", "response.incomplete", "response.failed")
 
 
 class ResponsesReader:
-    complete = False
-
     def __init__(self, answer: AnswerBuilder, refused: Refused) -> None:
         self._answer = answer
         self._refused = refused
         self._blocks = 0
-        self._items: dict[int | str, _StreamedItem] = {}
-        self._last: _StreamedItem | None = None
+        """The number of the last block, which is open if it has pieces of a type."""
+        self._pieces: tuple[str, ...] = ()
+        """Types of the events that bring pieces of the open block."""
+        self._part: Any = None
         self._frames: list[Any] = []
         self._refusal: list[str] = []
-        self._ended = False
 
     def feed(self, event: Event) -> Iterable[ModelEvent]:
         kind = string(event, "type")
-        if self._ended:
+        if self._answer.done:
             return ()
         if kind == "error":
             raise self._refused(refusal_of(event))
         if kind == "response.output_item.added":
-            return self._added(event)
-        if kind in ("response.output_text.delta", "response.refusal.delta"):
-            return self._text(event, string(event, "delta"), kind)
-        if kind in ("response.reasoning_summary_text.delta", "response.reasoning_text.delta"):
-            part = event.get("summary_index", event.get("content_index"))
-            return self._thinking(self._item(event), part, string(event, "delta"))
-        if kind == "response.function_call_arguments.delta":
-            return self._input(self._item(event), string(event, "delta"))
-        if kind == "response.output_item.done":
-            return self._item_done(event)
-        if kind in ("response.completed", "response.incomplete", "response.failed"):
+            return self._added(mapping(event, "item"))
+        if kind == "response.refusal.delta":
+            self._refusal.append(string(event, "delta"))
+        elif kind in _TEXT + _THINKING:
+            return self._words(kind, event)
+        elif kind in _INPUT and kind in self._pieces:
+            return self._answer.more(self._blocks, string(event, "delta"))
+        elif kind == "response.output_item.done":
+            return self._item_done(mapping(event, "item"))
+        elif kind in _ENDS:
             return self._finish(kind, mapping(event, "response"))
         return ()
 
-    def end(self, done: bool) -> Iterable[ModelEvent]:
+    def end(self) -> Iterable[ModelEvent]:
         return ()
 
     # --- items ---------------------------------------------------------------------------
 
-    def _added(self, event: Event) -> Iterator[ModelEvent]:
-        given = mapping(event, "item")
-        item = self._last = _StreamedItem(string(given, "type"))
-        self._items.update(dict.fromkeys(_keys(event, given), item))
-        if item.kind == "function_call":
-            name = string(given, "name")
-            item.block = self._next()
-            yield from self._answer.start_call(item.block, string(given, "call_id"), name)
+    def _added(self, item: Event) -> Iterator[ModelEvent]:
+        yield from self._close()
+        if string(item, "type") == "function_call":
+            self._blocks, self._pieces = self._blocks + 1, _INPUT
+            call_id, name = string(item, "call_id"), string(item, "name")
+            yield from self._answer.start_call(self._blocks, call_id, name)
 
-    def _next(self) -> int:
-        self._blocks += 1
-        return self._blocks
+    def _words(self, kind: str, event: Event) -> Iterator[ModelEvent]:
+        """A piece of a text, or of thinking, whose parts become paragraphs."""
+        pieces = _TEXT if kind in _TEXT else _THINKING
+        part = event.get("summary_index", event.get("content_index"))
+        is_other = part != self._part
+        self._part = part
+        if kind not in self._pieces or (is_other and pieces is _TEXT):
+            yield from self._close()
+            self._blocks, self._pieces = self._blocks + 1, pieces
+            is_text = pieces is _TEXT
+            start = self._answer.start_text if is_text else self._answer.start_thinking
+            yield from start(self._blocks)
+        elif is_other:
+            yield from self._answer.more(self._blocks, "\n\n")
+        yield from self._answer.more(self._blocks, string(event, "delta"))
 
-    def _item(self, event: Event) -> _StreamedItem | None:
-        place = event.get("output_index")
-        if isinstance(place, int):
-            return self._items.get(place)
-        return self._items.get(string(event, "item_id"), self._last)
-
-    def _text(self, event: Event, text: str, kind: str) -> Iterator[ModelEvent]:
-        item = self._item(event)
-        if item is None or item.done:
-            return
-        item.some = True
-        if kind == "response.refusal.delta":
-            self._refusal.append(text)
-            return
-        part = event.get("content_index", 0)
-        if item.block is None or item.part != part:
-            yield from self._close(item)
-            item.block, item.part = self._next(), part
-            yield from self._answer.start_text(item.block)
-        yield from self._answer.more(item.block, text)
-
-    def _thinking(self, item: _StreamedItem | None, part: Any, text: str) -> Iterator[ModelEvent]:
-        if item is None or item.done:
-            return
-        if item.block is None:
-            item.block = self._next()
-            yield from self._answer.start_thinking(item.block)
-        elif item.part != part:
-            yield from self._answer.more(item.block, "\n\n")
-        item.part, item.some = part, True
-        yield from self._answer.more(item.block, text)
-
-    def _input(self, item: _StreamedItem | None, json: str) -> Iterator[ModelEvent]:
-        if item is not None and item.block is not None and not item.done:
-            item.some = item.some or bool(json)
-            yield from self._answer.more(item.block, json)
-
-    def _item_done(self, event: Event) -> Iterator[ModelEvent]:
-        given = mapping(event, "item")
-        if self._found(event, given) is None:
-            yield from self._added(event)
-        item = self._found(event, given)
-        if item is None or item.done:
-            return
-        if not item.some:
-            yield from self._unstreamed(item, given)
-        yield from self._close(item)
-        item.done = True
-        if frame := _frame(given):
+    def _item_done(self, item: Event) -> Iterator[ModelEvent]:
+        yield from self._close()
+        if frame := _frame(item):
             self._frames.append(frame)
 
-    def _found(self, event: Event, given: Event) -> _StreamedItem | None:
-        found = (self._items.get(key) for key in _keys(event, given))
-        return next(filter(None, found), None)
-
-    def _unstreamed(self, item: _StreamedItem, given: Event) -> Iterator[ModelEvent]:
-        """The parts of an item that did not come in pieces."""
-        if item.kind == "function_call":
-            yield from self._input(item, string(given, "arguments"))
-        elif item.kind == "reasoning":
-            texts = [*objects(given, "summary"), *objects(given, "content")]
-            for number, each in enumerate(texts):
-                yield from self._thinking(item, number, string(each, "text"))
-        elif item.kind == "message":
-            for part in objects(given, "content"):
-                if string(part, "type") == "refusal":
-                    self._refusal.append(string(part, "refusal"))
-                elif words := string(part, "text"):
-                    key = self._next()
-                    yield from self._answer.start_text(key)
-                    yield from self._answer.more(key, words)
-                    yield from self._answer.stop(key)
-
-    def _close(self, item: _StreamedItem) -> Iterator[ModelEvent]:
-        if item.block is not None:
-            yield from self._answer.stop(item.block)
-            item.block = None
+    def _close(self) -> Iterator[ModelEvent]:
+        if self._pieces:
+            self._pieces = ()
+            yield from self._answer.stop(self._blocks)
 
     # --- the end -------------------------------------------------------------------------
 
     def _finish(self, kind: str, response: Event) -> Iterator[ModelEvent]:
         if kind == "response.failed":
             raise self._refused(refusal_of(response))
-        self._ended = True
-        for item in self._items.values():
-            yield from self._close(item)
+        yield from self._close()
         if self._frames:
             self._answer.redacted(keep(WIRE, self._frames))
         refusal = "".join(self._refusal)
@@ -323,13 +253,6 @@ class ResponsesReader:
             )
         )
         yield from self._answer.finish(reason, refusal)
-
-
-def _keys(event: Event, item: Event) -> list[int | str]:
-    """Keys that may identify an item."""
-    place = event.get("output_index")
-    names: list[int | str] = [place] if isinstance(place, int) else []
-    return names + [name for name in (string(item, "id"), string(item, "call_id")) if name]
 
 
 def _frame(item: Event) -> Event | None:

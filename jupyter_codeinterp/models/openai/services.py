@@ -20,7 +20,6 @@ _COMMON: dict[str, Any] = {
     "headers_variable": "OPENAI_CUSTOM_HEADERS",
     "path": "/v1",
     "extra": "openai",
-    "modules": ("openai",),
 }
 _RESOURCE = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9-]{1,62}")
 _NAME = "Name the address of the model server, such as {example}."

@@ -172,14 +172,11 @@ class ReplayModel:
         if number >= len(self._steps):
             return (Text(self._what_it_is()),)
         outcomes = self._outcomes(since)
-        for outcome in outcomes:
-            if why := _departure(outcome):
-                return (Text(f"{why} {THE_END}"),)
         step = self._steps[number]
-        if all(isinstance(block, Text) for block in step.content):
-            for outcome in outcomes:
-                if not outcome.same:
-                    return (Text(_differs(outcome)),)
+        answers = all(isinstance(block, Text) for block in step.content)
+        for outcome in outcomes:
+            if _departs(outcome) or (answers and not outcome.same):
+                return (Text(_differs(outcome)),)
         notebook = "".join(part.text for part in messages[asked].content if isinstance(part, Text))
         return tuple(_live(block, outcomes, notebook) for block in step.content)
 
@@ -286,42 +283,19 @@ def _growing(arguments: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 # --- where the live conversation departs from the recording ------------------------------
 
-THE_END = (
-    "So the recording stops here. Ask again to restart it. For a model that can continue from "
-    f"here, {CONNECT}."
-)
 
-
-def _departure(outcome: Outcome) -> str:
-    """Why the recording cannot go on after this result, in a sentence; "" if it can."""
-    name = f"“{outcome.title}”"
-    status, expected = outcome.status, outcome.expected
-    if status not in ("ok", "error"):
-        if "Plan mode" in outcome.text:
-            return f"{name} was not run: Plan mode runs nothing."
-        if "person changed this cell" in outcome.text:
-            return f"You changed the cell that {name} should fix, so it was not edited."
-        if status == "rejected":
-            return f"You rejected {name}."
-        if status == "not_run":
-            return f"{name} was not run."
-        return f"{name} did not finish."
-    if status == "error" and (expected.status == "ok" or not outcome.same):
-        return f"{name} failed, unlike in the recording{_error(outcome.text)}."
-    if status == "ok" and expected.status == "error":
-        return f"{name} ran without the error that the recording fixes next."
-    return ""
-
-
-def _error(text: str) -> str:
-    """The exception's own line of a result, as the end of a sentence."""
-    lines = re.findall(r"^\w[\w.]*(?:Error|Exception)\b.*", text, re.MULTILINE)
-    return f" (`{lines[-1]}`)" if lines else ""
+def _departs(outcome: Outcome) -> bool:
+    """Whether the recording cannot go on after this result."""
+    if outcome.status == "error" and not outcome.same:
+        return True
+    return outcome.status != outcome.expected.status
 
 
 def _differs(outcome: Outcome) -> str:
+    place = f"[{outcome.title}](#cell:{outcome.cell})" if outcome.cell else f"“{outcome.title}”"
     return (
-        f"**This run differs from the recording**: [{outcome.title}](#cell:{outcome.cell}) gave "
-        "another result, because the data or the code has changed. The recorded answer would "
-        "describe other figures, so it is left out. The cells show your own result."
+        f"**This run differs from the recording**: {place} had another result "
+        f"(`status={outcome.status}`), because you decided otherwise, or the data or the code has "
+        "changed. The recorded answer would describe other figures, so the recording stops here. "
+        f"Ask again to restart it. For a model that can continue from here, {CONNECT}."
     )

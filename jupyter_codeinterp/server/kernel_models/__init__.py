@@ -1,6 +1,6 @@
 """Models for ``%%ai`` in kernels, with a token per kernel instead of keys.
 
-tokens.py      tokens, cost limits and the kernels' environment
+tokens.py      tokens, and the kernels' environment
 handler.py     routes; ``models/jupyter_server.py`` is the kernel's end
 
 The server's start needs this file alone.

@@ -19,10 +19,7 @@ from jupyter_core.utils import ensure_async
 from jupyter_server.serverapp import ServerApp
 from jupyter_server.utils import url_path_join
 
-from ...base.errors import ModelError
-from ...base.sentences import Sentence
 from ...kernel.inside.mark import MODEL, TOKEN, URL
-from ...wire.ports import ModelInfo
 
 if TYPE_CHECKING:
     from ...models.offered import Models
@@ -30,23 +27,18 @@ if TYPE_CHECKING:
 
 _HERE = ("", "*", "0.0.0.0", "localhost", "127.0.0.1")
 _HERE_6 = ("::", "::1")
-AT_ONCE = 4
-"""Concurrent calls of one kernel."""
 HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
 """A variable with headers for requests, which may contain a key."""
 
 
 @dataclass
 class Grant:
-    """One kernel's rights. ``kernel_id``: "" until the start. ``cost``: US dollars so far."""
+    """A token's kernel. ``kernel_id``: "" until the start. ``forget`` removes the token from
+    redaction."""
 
     kernel_id: str = ""
-    cost: float = 0.0
-    calls: int = 0
-    """Running calls."""
     starting: bool = True
     forget: Callable[[], None] = lambda: None
-    """Removes the token from redaction."""
 
 
 class KernelTokens:
@@ -58,14 +50,12 @@ class KernelTokens:
         *,
         keep_keys: bool,
         remove: Iterable[str],
-        most: float | None,
     ) -> None:
         """Set up tokens for the kernels of ``server``.
 
         secrets    redacts each token until its kernel's end
         keep_keys  whether kernels get the variables with keys of models
         remove     environment variables that kernels never get
-        most       US dollars that a kernel may cost
         """
         self._server = server
         self._kernels: Any = server.kernel_manager
@@ -73,7 +63,6 @@ class KernelTokens:
         self._secrets = secrets
         self._keep_keys = keep_keys
         self._remove = tuple(remove)
-        self._most = most
         self._grants: dict[bytes, Grant] = {}
 
     async def start(self, start: Callable[..., Any], *args: Any, **given: Any) -> Any:
@@ -111,47 +100,16 @@ class KernelTokens:
                 env[name] = ",".join(filter(None, (env.get(name, ""), host)))
         return env
 
-    def find(self, token: str) -> Grant | None:
-        """The token's grant; None if invalid."""
+    def knows(self, token: str) -> bool:
+        """Whether the token belongs to a running kernel."""
         grant = self._grants.get(_hash(token))
-        if grant is None or not grant.kernel_id or grant.kernel_id not in self._kernels:
-            return None
-        return grant
+        return grant is not None and grant.kernel_id in self._kernels
 
     def _forget_dead(self) -> None:
         for key, grant in list(self._grants.items()):
             if not (grant.starting or grant.kernel_id in self._kernels):
                 del self._grants[key]
                 grant.forget()
-
-    # --- limits ----------------------------------------------------------------------
-
-    def check(self, grant: Grant, info: ModelInfo) -> None:
-        """Raises ModelError ``spend_limit``, ``forbidden`` or ``rate_limit`` at a limit."""
-        if grant.calls >= AT_ONCE:
-            raise ModelError(
-                "rate_limit",
-                "A kernel can make at most {at_once} calls at once.",
-                1.0,
-                at_once=AT_ONCE,
-            )
-        if self._most is None:
-            return
-        if info.prices is None and not info.local:
-            words = Sentence(
-                "The price of {id} is unknown, and this server has a cost limit.", id=info.id
-            )
-            raise ModelError("forbidden", words)
-        if grant.cost >= self._most:
-            words = Sentence(
-                "This kernel has reached the cost limit of ${most:.2f}.", most=self._most
-            )
-            raise ModelError("spend_limit", words)
-
-    @staticmethod
-    def count(grant: Grant, dollars: float) -> None:
-        """Add a call's cost; negative if the estimate was too high."""
-        grant.cost += dollars
 
 
 def _hash(token: str) -> bytes:

@@ -14,7 +14,6 @@ from ...base.sentences import Sentence, together
 from ...models.replay import provider as replay
 from ...wire.commands import DoneElsewhere
 from ...wire.events import Mode
-from ...wire.providers import Source
 from .base import Handler, Nothing, described
 
 if TYPE_CHECKING:
@@ -41,7 +40,6 @@ class Status(msgspec.Struct, frozen=True):
     """
 
     configured: bool
-    source: Source
     default_model: str
     connected: list[str]
     demo_model: str
@@ -49,7 +47,6 @@ class Status(msgspec.Struct, frozen=True):
     untrusted_clicks: bool
     keys_from_admin: bool
     highest_mode: Mode
-    base_url_host: str
     version: str
     warning: Sentence
     notices: list[Notice]
@@ -59,7 +56,6 @@ def status(handler: Handler) -> Status:
     models, store = handler.models, handler.store
     return Status(
         configured=models.configured,
-        source=models.source,
         default_model=models.default,
         connected=models.connected,
         demo_model=models.demo,
@@ -67,7 +63,6 @@ def status(handler: Handler) -> Status:
         untrusted_clicks=handler.settings["codeinterp_untrusted_clicks"],
         keys_from_admin=models.limits.environment_only,
         highest_mode=handler.manager.rules.highest_mode,
-        base_url_host=models.host,
         version=handler.settings["codeinterp_version"],
         warning=together(store.warning, models.warning),
         notices=[Notice(number, text) for number, text in store.notices().items()],

@@ -469,7 +469,6 @@ export class FakeApi implements IApi {
   known: SessionInfo[] = [];
   current: IStatus = {
     configured: true,
-    source: 'env',
     default_model: 'claude-sonnet-5-5',
     demo_model: 'offline-demo',
     connected: ['anthropic'],
@@ -477,7 +476,6 @@ export class FakeApi implements IApi {
     untrusted_clicks: true,
     keys_from_admin: false,
     highest_mode: 'auto',
-    base_url_host: 'api.anthropic.com',
     version: '0',
     warning: '',
     notices: []
@@ -672,7 +670,7 @@ export class FakeApi implements IApi {
       servers: [
         { provider: 'ollama', name: 'Ollama', base_url, models: ['small'] }
       ],
-      tried: [{ name: 'Ollama', address: base_url }]
+      tried: [`Ollama (${base_url})`]
     };
   }
 

@@ -668,8 +668,7 @@ describe('no key yet', () => {
     made.api.current = {
       ...new FakeApi().current,
       configured: false,
-      connected: [],
-      source: 'none'
+      connected: []
     };
     await made.store.setup.refresh();
     const shown = inPanel(<Panel />, made);

@@ -32,7 +32,6 @@ const UNKNOWN: IModelInfo = {
   prices_seen: '',
   local: false,
   images: null,
-  tools: null,
   takes: []
 };
 
@@ -270,12 +269,10 @@ describe('the list of models', () => {
       context_window: 1_050_000,
       prices: [2, 10, 2.5, 0.2],
       long_prompts: { over: 272_000, prices: [4, 15, 5, 0.4] },
-      prices_seen: '2026-11-23',
-      images: true,
-      tools: true
+      prices_seen: '2026-11-23'
     },
     { ...UNKNOWN, id: 'ollama/small', context_window: 8192, local: true },
-    { ...UNKNOWN, id: 'other', images: false },
+    { ...UNKNOWN, id: 'other' },
     { ...UNKNOWN, id: 'offline-demo', name: 'Demo' }
   ];
   const options = () =>
@@ -299,10 +296,10 @@ describe('the list of models', () => {
   it('tells what a model can do and costs, and leaves the demo to its folder', async () => {
     await picker();
     expect(options().map(({ textContent }) => textContent)).toEqual([
-      'Bigbig · supports images · supports tools · 1.05M tokens · ' +
+      'Bigbig · 1.05M tokens · ' +
         '$2 in, $10 out per million, more above 272k tokens, as of 2026-11-23',
       'ollama/small8k tokens · local',
-      'otherno image support · context unknown · price unknown'
+      'othercontext unknown · price unknown'
     ]);
     expect(options()[0].getAttribute('aria-selected')).toBe('true');
   });

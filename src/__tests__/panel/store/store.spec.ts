@@ -363,7 +363,7 @@ describe('a connection that comes back', () => {
 describe('the model', () => {
   it('is the recording in a demo without a key', async () => {
     const { store, api, notebooks } = makeStore();
-    api.current = { ...api.current, configured: false, source: 'none' };
+    api.current = { ...api.current, configured: false };
     await store.setup.refresh();
     expect(modelOf(store.state.now)).toBe('claude-sonnet-5-5');
     notebooks.show('codeinterp-demo-2/sales.ipynb');

@@ -44,9 +44,7 @@ export function LocalServers(props: { onDone?: () => void }): JSX.Element {
               ? trans.__('Found on the Jupyter server’s machine:')
               : trans.__(
                   'No local server found. Tried: %1.',
-                  found.tried
-                    .map(({ name, address }) => `${name} (${address})`)
-                    .join(', ')
+                  found.tried.join(', ')
                 )}
           </p>
         )}

@@ -180,16 +180,10 @@ function inOrder(state: IPanelState, word: string): IModelInfo[] {
     .sort((a, b) => rank(a) - rank(b));
 }
 
-/** The known facts about a model: id, abilities, context size, price. */
+/** The known facts about a model: id, context size, price. */
 function facts(info: IModelInfo, trans: TranslationBundle): string {
   return [
     info.name && info.name !== info.id ? info.id : '',
-    able(
-      info.images,
-      trans.__('supports images'),
-      trans.__('no image support')
-    ),
-    able(info.tools, trans.__('supports tools'), trans.__('no tool support')),
     info.context_window
       ? trans.__('%1 tokens', size(info.context_window))
       : trans.__('context unknown'),
@@ -197,10 +191,6 @@ function facts(info: IModelInfo, trans: TranslationBundle): string {
   ]
     .filter(Boolean)
     .join(' · ');
-}
-
-function able(can: boolean | null, yes: string, no: string): string {
-  return can === null ? '' : can ? yes : no;
 }
 
 function size(tokens: number): string {
