@@ -112,7 +112,7 @@ async def test_a_later_version_is_set_aside_and_not_lost(tmp_path: Path) -> None
     later = {"version": 3, "connections": {"anthropic": [KEY]}}
     (tmp_path / "credentials.json").write_text(json.dumps(later))
     made = models(tmp_path)
-    assert "later version" in made.warning and not made.configured
+    assert "another version" in made.warning and not made.configured
     assert json.loads((tmp_path / "credentials.json.damaged").read_text()) == later
 
 

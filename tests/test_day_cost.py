@@ -72,11 +72,11 @@ async def test_kernels_are_held_by_the_same_limit(site: Site, api: FakeAnthropic
     async with started(site) as kernel:
         env = await kernel.environment()
         unpriced = await post(env[URL], env[TOKEN], {**ASK, "model": OPUS})
-        assert unpriced.code == 403 and "is unknown" in unpriced.body.decode()
+        assert unpriced.code == 400 and "is unknown" in unpriced.body.decode()
         assert (await post(env[URL], env[TOKEN], {**ASK, "model": SONNET})).code == 200
         over = await post(env[URL], env[TOKEN], {**ASK, "model": HAIKU})
         said = json.loads(over.body)
-        assert (over.code, said["code"]) == (402, "day_limit")
+        assert (over.code, said["code"]) == (400, "day_limit")
         assert "reached its limit of $5.00 a day for models" in said["message"]
         await kernel.run("%load_ext jupyter_codeinterp")
         for model, words in ((OPUS, f"The price of {OPUS} is unknown"), (SONNET, "It resets on")):

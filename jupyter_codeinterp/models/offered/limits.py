@@ -81,6 +81,8 @@ class Spending:
         self._store = store
         self._most = most
         self._day = day
+        self._unwritten: dict[date, float] = {}
+        """Costs that could not be journaled yet."""
 
     def check(self, info: ModelInfo) -> None:
         """Raises ModelError ``day_limit`` or ``not_allowed`` if no request may begin."""
@@ -107,20 +109,23 @@ class Spending:
 
     def _spent(self, day: date) -> float:
         try:
-            return self._store.spent(day.isoformat())
+            kept = self._store.spent(day.isoformat())
         except StoreError as error:
             words = Sentence("Could not read today's model costs. {message}", message=error.message)
             raise ModelError("server_error", words) from None
+        return kept + self._unwritten.get(day, 0.0)
 
     def charge(self) -> Callable[[float], None]:
         """A function that charges dollars to today, even after midnight."""
         return partial(self._spend, self._day())
 
     def _spend(self, day: date, dollars: float) -> None:
+        dollars += self._unwritten.pop(day, 0.0)
         try:
             self._store.spend(day.isoformat(), dollars)
         except StoreError as error:
             log.warning("Could not save the cost of a model call: %s", error.message)
+            self._unwritten[day] = dollars
 
 
 class OfferedModel:
