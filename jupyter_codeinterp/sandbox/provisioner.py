@@ -29,14 +29,12 @@ from .shared.limits import (
     is_without_network,
     memory_limit,
     went_on_writing,
-    why_ended,
     wrote_too_much,
 )
 from .shared.place import SandboxPlace, sweep
 from .walls import bubblewrap
 from .walls.bubblewrap import KernelStart
 from .walls.disk import BytesWritten, DiskGuard
-from .walls.disk import counts as counts_bytes
 from .walls.launching import LAUNCHER, LaunchError, SandboxProcess, launched
 
 GIB = 1024**3
@@ -71,10 +69,9 @@ class SandboxProvisioner(LocalProvisioner):
     written: Written | None = None
     """The files that the kernel wrote; None without an overlay."""
     why_ended = Sentence()
-    """Why the last process ended by itself; "" if unknown, or if it was told to end."""
+    """Why the sandbox ended the last process; "" if it did not."""
     _sandbox: SandboxProcess | None = None
     _guard: DiskGuard | None = None
-    _asked = False
     _environment: dict[str, str]
 
     @property
@@ -99,7 +96,6 @@ class SandboxProvisioner(LocalProvisioner):
         if place is None:
             raise LaunchError("The kernel was not prepared.")
         self.cwd: Any = cwd
-        self._asked = False
         environment = dict(kwargs.get("env") or os.environ)
         try:
             self._sandbox = await self._started(cmd, environment, cwd, place)
@@ -117,19 +113,16 @@ class SandboxProvisioner(LocalProvisioner):
         self, cmd: list[str], environment: dict[str, str], cwd: str, place: SandboxPlace
     ) -> SandboxProcess:
         sandbox = await launched(lambda: self._launch(cmd, environment, cwd, place))
-        naming = (self._ports, lambda: sandbox.popen.returncode is None)
+        info: dict[str, Any] = {**self.connection_info}
+        ports = tuple(info[f"{one}_port"] for one in CHANNELS)
+        naming = (ports, lambda: sandbox.popen.returncode is None)
         threading.Thread(target=place.name_sockets, args=naming, daemon=True).start()
         return sandbox
 
-    @property
-    def _ports(self) -> tuple[int, ...]:
-        info: dict[str, Any] = {**self.connection_info}
-        return tuple(info[f"{one}_port"] for one in CHANNELS)
-
     def _guarded(self, sandbox: SandboxProcess) -> DiskGuard | None:
-        layer = self.written.layer.upper if self.written is not None else None
-        if not self.disk or (layer is None and not counts_bytes()):
+        if not self.disk:
             return None
+        layer = self.written.layer.upper if self.written is not None else None
         written = BytesWritten(sandbox.init, layer)
         return DiskGuard(written, self.disk, sandbox.send, sandbox.kill)
 
@@ -238,24 +231,19 @@ class SandboxProvisioner(LocalProvisioner):
     async def poll(self) -> int | None:
         code = await super().poll()
         if code is not None and self._sandbox is not None:
-            self.why_ended = Sentence() if self._asked else self._why(code)
+            guard, self.why_ended = self._guard, Sentence()
+            if guard is not None and guard.has_ended_it:
+                self.why_ended = went_on_writing(self._limits, hides=guard.hides)
             self._sandbox.close()
             self._sandbox = None
         return code
-
-    def _why(self, code: int) -> Sentence:
-        if self._guard is not None and self._guard.has_ended_it:
-            return went_on_writing(self._limits, hides=self._guard.hides)
-        return why_ended(code)
 
     async def send_signal(self, signum: int) -> None:
         if self._sandbox is None:
             return
         if signum == signal.SIGKILL:
-            self._asked = True
             self._sandbox.kill()
         else:
-            self._asked = self._asked or signum == signal.SIGTERM
             self._sandbox.send(signum)
 
     async def cleanup(self, restart: bool = False) -> None:

@@ -211,11 +211,9 @@ def test_a_path_that_leads_out_is_no_path(world: World, path: str) -> None:
 def test_too_many_files_are_no_list(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(10):
         (world.upper / str(number)).touch()
-    with trees.opened(str(world.upper)) as upper, trees.opened(str(world.folder)) as lower:
-        from jupyter_codeinterp.sandbox.overlay.changes import written
-
-        with pytest.raises(trees.TooMany):
-            written(upper, lower, 5)
+    monkeypatch.setattr("jupyter_codeinterp.sandbox.overlay.changes.MOST", 5)
+    with pytest.raises(trees.TooMany):
+        world.found()
 
 
 def test_a_deep_tree_ends(world: World) -> None:

@@ -54,7 +54,7 @@ for read in (
         _, done = await run(made, f"requests.get('http://{other.at}/', timeout=20).text")
         assert done.outputs[-1]["data"]["text/plain"].startswith("'The sandbox refused this")
         assert done.note == (
-            f"The sandbox refused a connection: {other.at} (not on the list of allowed hosts)."
+            f"The sandbox refused connections: {other.at} (not on the list of allowed hosts)."
         )
         # The next run has nothing to do with it.
         _, done = await run(made, "requests.get('https://example.invalid/', timeout=20)")

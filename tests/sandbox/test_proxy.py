@@ -78,7 +78,6 @@ def test_a_public_address_needs_no_name(address: str) -> None:
         ("a.org:80", False),
         ("b.a.org:443", False),
         ("a.org.b.org:443", False),
-        ("xn--bcher-kva.example:443", True),
         ("10.0.0.5:80", True),
         ("[2606:4700:0::1111]:443", True),
         ("0x0a.5:80", False),
@@ -87,9 +86,7 @@ def test_a_public_address_needs_no_name(address: str) -> None:
     ],
 )
 def test_the_list_names_hosts_and_ports(asked: str, is_allowed: bool) -> None:
-    rules = AllowedHosts(
-        ["a.org:443", "Bücher.example:443", "10.0.0.5:80", "[2606:4700::1111]:443"]
-    )
+    rules = AllowedHosts(["A.org:443", "10.0.0.5:80", "[2606:4700::1111]:443"])
     assert rules.allows(target(asked)) is is_allowed
 
 
@@ -161,7 +158,7 @@ def test_a_busy_target_pushes_no_other_out() -> None:
 def test_the_sentence_names_a_few() -> None:
     each = [ConnectionRecord(0, f"h{number}.org:443", "why") for number in range(7)]
     assert sentence([]) == ""
-    assert sentence([each[0]] * 9) == "The sandbox refused a connection: h0.org:443 (why)."
+    assert sentence([each[0]] * 9) == "The sandbox refused connections: h0.org:443 (why)."
     assert sentence(each).endswith("h4.org:443 (why), and 2 more.")
     assert sentence(each, True).endswith("2 more. Others are not listed: there were too many.")
 

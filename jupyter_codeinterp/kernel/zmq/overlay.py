@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from ...base.errors import KernelError
-from ...base.sentences import Sentence, as_it_is
+from ...base.sentences import Sentence
 from ...wire.ports import Paths, WaitingFile
 
 if TYPE_CHECKING:
@@ -63,13 +63,10 @@ class KernelOverlay:
 
     async def _ask(self, work: Callable[[], T]) -> T:
         """Raises KernelError."""
-        from ...sandbox.overlay.layer import LayerError
         from ...sandbox.shared.trees import TooMany
 
         try:
             return await asyncio.to_thread(work)
-        except LayerError as error:
-            raise KernelError("no_overlay", as_it_is(error.sentence)) from None
         except TooMany:
             words = "More files wait than can be listed. See: jupyter codeinterp sandbox changes"
             raise KernelError("no_overlay", words) from None

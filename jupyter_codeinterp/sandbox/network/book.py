@@ -88,8 +88,7 @@ NOT_LISTED = Sentence("not on the list of allowed hosts")
 NOT_PUBLIC = Sentence("its address is not public and not on the list")
 REASONS = {str(one): one for one in (NOT_LISTED, NOT_PUBLIC)}
 """By the text of an entry."""
-ONE = "The sandbox refused a connection: {names}."
-SEVERAL = "The sandbox refused connections: {names}."
+REFUSED = "The sandbox refused connections: {names}."
 MORE = "The sandbox refused connections: {names}, and {more} more."
 OTHERS = Sentence("Others are not listed: there were too many.")
 
@@ -107,6 +106,6 @@ def sentence(refused: list[ConnectionRecord], more: bool = False) -> Sentence:
     if not each:
         return Sentence()
     left = len(each) - SHOWN
-    words = MORE if left > 0 else SEVERAL if len(each) > 1 else ONE
-    said = Sentence(words, names=together(*each[:SHOWN], between=", "), more=left)
+    names = together(*each[:SHOWN], between=", ")
+    said = Sentence(MORE if left > 0 else REFUSED, names=names, more=left)
     return together(said, OTHERS if more else "")

@@ -146,6 +146,8 @@ async def run(listener: socket.socket, sandbox: int, proxy: Proxy) -> None:
     asyncio.get_running_loop().add_reader(sandbox, ended.set)
     await asyncio.start_unix_server(proxy.serve, sock=listener, limit=LARGEST)
     await ended.wait()
+    # Do not wait for threads that still look up a name.
+    os._exit(0)
 
 
 def main() -> None:
@@ -153,10 +155,4 @@ def main() -> None:
     log, and the allowed hosts."""
     listener, sandbox, log = map(int, sys.argv[1:4])
     proxy = Proxy(AllowedHosts(sys.argv[4:]), ConnectionLog(log))
-    asyncio.run(_until_the_end(socket.socket(fileno=listener), sandbox, proxy))
-
-
-async def _until_the_end(listener: socket.socket, sandbox: int, proxy: Proxy) -> None:
-    await run(listener, sandbox, proxy)
-    # Do not wait for threads that still look up a name.
-    os._exit(0)
+    asyncio.run(run(socket.socket(fileno=listener), sandbox, proxy))

@@ -88,10 +88,7 @@ class AllowedHosts:
 def configured(text: str) -> Target:
     """Parse an entry of the admin's setting. Raises ValueError with what to change."""
     try:
-        host, separator, port = text.rpartition(":")
-        if not text.startswith("["):
-            host = host.encode("idna").decode("ascii")
-        return target(f"{host}{separator}{port}")
+        return target(text)
     except ValueError:
         raise ValueError(
             f"SandboxProvisioner: {text!r} is not host:port, as in 'example.org:443' or "

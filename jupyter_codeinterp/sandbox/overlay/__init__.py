@@ -1,7 +1,7 @@
 """An overlay keeps a sandboxed kernel's files outside the notebook's folder.
 
-``layer`` on disk ← ``mounting``, a program that runs before bubblewrap, and ``refreshing``;
-``changes`` compares a layer with the folder; ``keeping`` copies from it into the folder;
-``discarding`` removes changes after the kernel's end; all use ``trees``, which follows no link.
-``written`` is for a running kernel.
+``layer`` on disk ← ``mounting``, a program that runs before bubblewrap; ``changes`` compares a
+layer with the folder; ``keeping`` copies from it into the folder; ``discarding`` removes changes
+after the kernel's end; all use ``trees``, which follows no link. ``written`` is for a running
+kernel.
 """

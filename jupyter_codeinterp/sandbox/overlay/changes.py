@@ -70,9 +70,9 @@ def changes(layer: Layer) -> list[FileChange]:
     return found
 
 
-def written(upper: int, lower: int, most: int = MOST) -> dict[str, Entry]:
+def written(upper: int, lower: int) -> dict[str, Entry]:
     """Every path at which the open layer may differ from the open folder. Raises TooMany."""
-    walk = _Walk(most)
+    walk = _Walk()
     walk.visit(upper, lower, "", 0)
     return walk.found
 
@@ -80,13 +80,12 @@ def written(upper: int, lower: int, most: int = MOST) -> dict[str, Entry]:
 class _Walk:
     """Goes through an open layer and the folder below it, side by side."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self) -> None:
         self.found: dict[str, Entry] = {}
-        self._most = most
 
     def visit(self, folder: int, over: int | None, above: str, depth: int) -> None:
         """``over``: the folder below ``folder``; None if there is none."""
-        names = trees.names(folder, self._most)
+        names = trees.names(folder, MOST)
         if over is not None and trees.is_opaque(folder):
             for name in sorted(set(trees.names(over)).difference(names)):
                 self._gone(over, name, f"{above}{name}")
@@ -119,7 +118,7 @@ class _Walk:
             self.visit(number, inner, f"{path}/", depth + 1)
 
     def _add(self, path: str, entry: Entry) -> None:
-        if len(self.found) >= self._most:
+        if len(self.found) >= MOST:
             raise trees.TooMany
         self.found[path] = entry
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ...base.sentences import Sentence
 from ..shared import trees
-from .changes import CONFLICT, MOST, Entry, refusal, written
+from .changes import CONFLICT, Entry, refusal, written
 from .layer import Layer
 
 ANOTHER = Sentence("The kernel has changed it since you saw the list. Look at it again.")
@@ -34,7 +34,7 @@ def keep(layer: Layer, stamps: Mapping[str, str]) -> KeptFiles:
     done: list[str] = []
     left: list[tuple[str, Sentence]] = []
     with trees.opened(str(layer.upper)) as upper, trees.opened(str(layer.folder)) as lower:
-        found = written(upper, lower, MOST)
+        found = written(upper, lower)
         for path in _in_order(stamps, found):
             entry = found.get(path)
             if entry is None or entry.stamp != stamps[path]:

@@ -20,13 +20,13 @@ from pathlib import Path
 
 from jupyter_core.paths import jupyter_data_dir
 
-from ...base.sentences import Sentence
 from ..shared import trees
 from ..shared.folders import ENTRIES
 
 ABOUT = "about.json"
 _NAME = re.compile(r"[0-9a-f]{8}\Z")
-_MOUNTING = str(Path(__file__).with_name("mounting.py"))
+MOUNTING = (sys.executable, "-I", "-S", str(Path(__file__).with_name("mounting.py")))
+"""The command of that program."""
 
 Brief = tuple[int, int, int]
 """The file type, size, and time of the last change (ns)."""
@@ -36,10 +36,6 @@ Base = dict[str, Brief]
 
 class LayerError(Exception):
     """An overlay cannot be used. The message says what to do."""
-
-    def __init__(self, sentence: Sentence) -> None:
-        super().__init__(str(sentence))
-        self.sentence = sentence
 
 
 def place(named: str = "") -> Path:
@@ -73,7 +69,7 @@ class Layer:
     def command(self) -> list[str]:
         """The command that runs before bubblewrap."""
         places = (self.folder, self.upper, self.path / "work", self.merged)
-        return [sys.executable, "-I", "-S", _MOUNTING, *map(str, places)]
+        return [*MOUNTING, "mount", *map(str, places)]
 
     def begin(self, refresh: Callable[[], None] = lambda: None) -> None:
         """Note the folder's state before each start of the kernel and each turn, except for files
@@ -86,8 +82,8 @@ class Layer:
             with trees.opened(str(self.upper)) as upper:
                 covered = _covered(upper, now)
         except trees.TooMany:
-            words = "{folder} has more than {count:,} files. Move the notebook to a smaller folder."
-            raise LayerError(Sentence(words, folder=self.folder, count=ENTRIES)) from None
+            words = f"{self.folder} has more than {ENTRIES:,} files. Move the notebook."
+            raise LayerError(words) from None
         for path in covered:
             now.pop(path, None)
             if path in self.base:
@@ -143,16 +139,15 @@ def new(root: Path, folder: Path) -> Layer:
     root = Path(os.path.realpath(root))
     _sweep(root)
     if folder == root or folder in root.parents or root in folder.parents:
-        words = "{folder} and the folder of overlays, {root}, must not contain each other."
-        raise LayerError(Sentence(words, folder=folder, root=root))
+        words = f"{folder} and the folder of overlays, {root}, must not contain each other."
+        raise LayerError(words)
     path = root / secrets.token_hex(4)
     try:
         for one in (path, *(path / name for name in ("upper", "work", "merged"))):
             one.mkdir(mode=0o700, parents=True)
         (path / "upper").chmod(stat.S_IMODE(folder.stat().st_mode) & 0o777)
     except OSError as error:
-        words = Sentence("No overlay can be made in {root}: {why}", root=root, why=error.strerror)
-        raise LayerError(words) from None
+        raise LayerError(f"No overlay can be made in {root}: {error.strerror}") from None
     layer = Layer(path, folder, {})
     layer.lock()
     layer._write()
@@ -175,19 +170,11 @@ def layers(root: Path) -> Iterator[Layer]:
 def _sweep(root: Path) -> None:
     """Remove layers of killed servers, unless files wait there that a person can keep."""
     for one in layers(root):
-        if _is_empty(one.upper) and one.lock():
-            # Its kernel may have written before it ended.
-            if _is_empty(one.upper):
-                with suppress(OSError):
+        if one.lock():
+            with suppress(OSError):
+                if not list(one.upper.iterdir()):
                     one.remove()
             one.unlock()
-
-
-def _is_empty(folder: Path) -> bool:
-    try:
-        return not list(folder.iterdir())
-    except OSError:
-        return False
 
 
 def _covered(upper: int, below: Iterable[str]) -> set[str]:

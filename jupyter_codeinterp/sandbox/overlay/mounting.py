@@ -1,7 +1,12 @@
-"""Runs before bubblewrap: ``python mounting.py LOWER UPPER WORK MERGED COMMAND…``.
+"""Mounts an overlay. Standard library only.
 
-It mounts the overlay in namespaces of its own, so that nobody else sees it and it ends with its
-processes. Then ``COMMAND`` takes its place. Standard library only.
+``python mounting.py mount LOWER UPPER WORK MERGED COMMAND…`` runs before bubblewrap. It mounts the
+overlay in namespaces of its own, so that nobody else sees it and it ends with its processes. Then
+``COMMAND`` takes its place.
+
+``python mounting.py refresh PID MERGED`` makes a running overlay look at its folder again: Linux
+caches which files exist, so a new or replaced file stays unseen. A remount clears the cache. It
+needs the namespaces of the mount, which a process with threads, like a server, cannot enter.
 """
 
 import ctypes
@@ -10,11 +15,13 @@ import sys
 from pathlib import Path
 
 NEW_MOUNTS, NEW_USER = 0x20000, 0x10000000
-NO_SETUID, NO_DEVICES, ALL_BELOW, PRIVATE = 0x2, 0x4, 0x4000, 0x40000
+NO_SETUID, NO_DEVICES, REMOUNT, ALL_BELOW, PRIVATE = 0x2, 0x4, 0x20, 0x4000, 0x40000
 
 
 def main() -> None:
-    places, command = sys.argv[1:5], sys.argv[5:]
+    if sys.argv[1] == "refresh":
+        return refresh(*sys.argv[2:])
+    places, command = sys.argv[2:6], sys.argv[6:]
     try:
         mount(*places)
     except OSError as error:
@@ -43,6 +50,15 @@ def mount(lower: str, upper: str, work: str, merged: str) -> None:
         options.append(f"{name}dir=/proc/self/fd/{number}")
     flags, data = NO_SETUID | NO_DEVICES, ",".join(options).encode()
     _call("mount", b"overlay", os.fsencode(merged), b"overlay", flags, data)
+
+
+def refresh(process: str, merged: str) -> None:
+    """Raises OSError."""
+    spaces = [os.open(f"/proc/{process}/ns/{name}", os.O_RDONLY) for name in ("user", "mnt")]
+    for space in spaces:
+        _call("setns", space, 0)
+    flags = REMOUNT | NO_SETUID | NO_DEVICES
+    _call("mount", b"none", os.fsencode(merged), None, flags, b"")
 
 
 def _call(name: str, *arguments: object) -> None:

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import logging
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 from ..shared import trees
 from .changes import FileChange, changes
 from .discarding import remove
 from .keeping import ANOTHER, KeptFiles, keep
-from .layer import Layer, LayerError
-
-_REFRESHING = str(Path(__file__).with_name("refreshing.py"))
+from .layer import MOUNTING, Layer, LayerError
 
 log = logging.getLogger(__name__)
 
@@ -100,7 +96,7 @@ class Written:
         process = self._process()
         if process is None:
             return
-        command = [sys.executable, "-I", "-S", _REFRESHING, str(process), str(self.layer.merged)]
+        command = [*MOUNTING, "refresh", str(process), str(self.layer.merged)]
 
         def refresh() -> None:
             left = max(0.1, until - time.monotonic())

@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -98,12 +98,12 @@ def _lines(path: str) -> list[str]:
         return []
 
 
-_OLD: dict[str, tuple[str, ...]] = {"memory": ("memory.limit_in_bytes",), "pids": ("pids.max",)}
-_NEW: dict[str, tuple[str, ...]] = {"memory": ("memory.max",), "pids": ("pids.max",)}
+_OLD = {"memory": "memory.limit_in_bytes", "pids": "pids.max"}
+_NEW = {"memory": "memory.max", "pids": "pids.max"}
 
 
 def _made(
-    pid: int, of: dict[str, Path], wanted: dict[str, int], files: dict[str, tuple[str, ...]]
+    pid: int, of: dict[str, Path], wanted: dict[str, int], files: dict[str, str]
 ) -> Group | None:
     """Make a group in these folders; None if Linux refuses."""
     name = f"{NAME}{os.getpid()}-{next(_numbers)}"
@@ -113,8 +113,7 @@ def _made(
             _sweep(folder)
             made = folder / name
             made.mkdir(exist_ok=True)
-            for file in files[kind]:
-                _write(made / file, wanted[kind])
+            _write(made / files[kind], wanted[kind])
             if (made / "memory.swap.max").exists():
                 _write(made / "memory.swap.max", 0)
         for folder in {folder / name for folder in of.values()}:
@@ -161,8 +160,13 @@ def _scope(pid: int, wanted: dict[str, int]) -> Group | None:
         subprocess.run(call, stdin=subprocess.DEVNULL, capture_output=True, timeout=5, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
-    folder = _until(lambda: _group_of(pid, name))
-    return None if folder is None else Group(dict.fromkeys(wanted, folder))
+    deadline = time.monotonic() + WAITS
+    while time.monotonic() < deadline:
+        folder = _group_of(pid, name)
+        if folder is not None:
+            return Group(dict.fromkeys(wanted, folder))
+        time.sleep(0.01)
+    return None
 
 
 def _group_of(pid: int, name: str) -> Path | None:
@@ -173,14 +177,4 @@ def _group_of(pid: int, name: str) -> Path | None:
         if mount is not None and line[:3] == "0::" and line.rpartition("/")[2] == name:
             above = str(mount.folder).removesuffix(own.rstrip("/"))
             return Path(above, line[3:].lstrip("/"))
-    return None
-
-
-def _until(found: Callable[[], Path | None]) -> Path | None:
-    deadline = time.monotonic() + WAITS
-    while time.monotonic() < deadline:
-        folder = found()
-        if folder is not None:
-            return folder
-        time.sleep(0.01)
     return None

@@ -19,30 +19,10 @@ class InterpreterError(Exception):
     """The interpreter does not start, or is no Python."""
 
 
-def folders(python: str) -> tuple[Path, ...]:
-    """The existing folders of its prefixes and import path. Runs the interpreter (80 ms) the
-    first time and after changes of its file. Raises InterpreterError."""
-    path = Path(python)
-    try:
-        times = (path.stat().st_mtime_ns, _time(path.parent.parent / "pyvenv.cfg"))
-    except OSError as error:
-        raise InterpreterError(f"{python}: {error.strerror}") from None
-    return _asked(python, times)
-
-
-def links(python: str) -> list[tuple[Path, str]]:
-    """The symbolic links from this path to the program, each with its target."""
-    found: list[tuple[Path, str]] = []
-    path = Path(python)
-    while path.is_symlink() and len(found) < 20:
-        target = str(path.readlink())
-        found.append((path, target))
-        path = Path(os.path.normpath(path.parent / target))
-    return found
-
-
 @lru_cache(maxsize=32)
-def _asked(python: str, times: tuple[int, int]) -> tuple[Path, ...]:
+def folders(python: str) -> tuple[Path, ...]:
+    """The existing folders of its prefixes and import path. Runs the interpreter (80 ms) the first
+    time. Raises InterpreterError."""
     try:
         ran = subprocess.run(
             [python, "-c", _ASK],
@@ -61,5 +41,12 @@ def _asked(python: str, times: tuple[int, int]) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def _time(path: Path) -> int:
-    return path.stat().st_mtime_ns if path.exists() else 0
+def links(python: str) -> list[tuple[Path, str]]:
+    """The symbolic links from this path to the program, each with its target."""
+    found: list[tuple[Path, str]] = []
+    path = Path(python)
+    while path.is_symlink() and len(found) < 20:
+        target = str(path.readlink())
+        found.append((path, target))
+        path = Path(os.path.normpath(path.parent / target))
+    return found

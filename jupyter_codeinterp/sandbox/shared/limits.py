@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import resource
-import signal
 from typing import NamedTuple
 
 from ...base.sentences import Sentence, together
@@ -36,14 +35,6 @@ def apply(pid: int, limits: KernelLimits) -> None:
             bound = most if hard == resource.RLIM_INFINITY else min(most, hard)
             resource.prlimit(pid, kind, (bound, bound))
     resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
-
-
-def why_ended(code: int) -> Sentence:
-    """A sentence for the person and the model about a process that ended by itself; "" if nothing
-    explains it. ``code``: bubblewrap's exit code, 128 plus the number for a signal."""
-    if -code == signal.SIGKILL or code - 128 == signal.SIGKILL:
-        return Sentence("The system killed it, most often because memory ran out.")
-    return Sentence()
 
 
 KEPT = Sentence("The kernel and its variables are still there.")

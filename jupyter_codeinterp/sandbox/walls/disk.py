@@ -63,11 +63,6 @@ SHARE = 50
 log = logging.getLogger(__name__)
 
 
-def counts() -> bool:
-    """Whether this Linux counts what a process writes."""
-    return Path("/proc/self/io").exists()
-
-
 class BytesWritten:
     """How much one sandbox has written since its start. ``first``: its first process; ``layer``:
     the folder of its overlay, or None."""
