@@ -18,14 +18,7 @@ from jupyter_codeinterp.features.completion import handlers as completions
 from jupyter_codeinterp.features.mcp_client.handlers import ROUTES as TOOL_SERVER_ROUTES
 from jupyter_codeinterp.features.mcp_client.handlers import SERVER, Wish
 from jupyter_codeinterp.features.mcp_client.servers import ShownServer
-from jupyter_codeinterp.features.mcp_server.handlers import (
-    REST_ROUTES,
-    TOKEN,
-    ListedTokens,
-    MadeToken,
-    NewToken,
-)
-from jupyter_codeinterp.features.mcp_server.tokens import Token
+from jupyter_codeinterp.features.mcp_server.handlers import REST_ROUTES, MadeToken, TokenState
 from jupyter_codeinterp.features.tables.handlers import ROUTES as TABLE_ROUTES
 from jupyter_codeinterp.features.tables.shapes import Head, Page, TableAnswer, TableAsked
 from jupyter_codeinterp.journal.changes import Review, Reviewed
@@ -159,7 +152,6 @@ PARTS = {
     "([0-9a-f]{32})": "session_id",
     "([0-9]{1,15})": "number",
     routes.PROVIDER: "provider",
-    TOKEN: "token",
     SERVER: "server",
 }
 """Patterns in the handlers' addresses, and their names."""
@@ -220,15 +212,19 @@ ROUTES = {
     "DELETE verifications": Route(
         "Cancel the running verification.", answer=notebooks.Verified, query=("notebook",)
     ),
-    "GET mcp/tokens": Route("The tokens of outside agents, without secrets.", answer=ListedTokens),
-    "POST mcp/tokens": Route("Make a token. Only this answer has its secret.", NewToken, MadeToken),
-    "DELETE mcp/tokens/{token}": Route("Revoke a token.", status=204),
+    "GET mcp/token": Route("When the token of other agents was made.", answer=TokenState),
+    "POST mcp/token": Route(
+        "Make the token, in place of an earlier one. Only this answer has its secret.",
+        answer=MadeToken,
+        status=201,
+    ),
+    "DELETE mcp/token": Route("Revoke the token.", status=204),
     "GET tool-servers": Route(
-        "The MCP servers whose tools the agent may call. Starts none.",
+        "The MCP servers of the person's file. Starts none.",
         answer=ToolServersFound,
     ),
     "PATCH tool-servers/{server}": Route(
-        "Approve and start the server with exactly this entry, or stop it.",
+        "Approve the server with exactly this entry, or withdraw that and stop it.",
         Wish,
         ToolServersFound,
     ),
@@ -387,8 +383,8 @@ ANSWERS: dict[type[msgspec.Struct], str] = {
     LocalServers: "ILocalServers",
     LocalServer: "ILocalServer",
     ModelInfo: "IModelInfo",
-    ListedTokens: "IAgentTokens",
-    Token: "IAgentToken",
+    TokenState: "IAgentToken",
+    MadeToken: "IMadeAgentToken",
     ToolServersFound: "IToolServers",
     ShownServer: "IToolServer",
     Review: "IReview",

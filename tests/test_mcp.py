@@ -17,12 +17,8 @@ import nbformat
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS
 
-from jupyter_codeinterp.features.mcp_server import service
-from jupyter_codeinterp.features.mcp_server.protocol import MOST_SESSIONS
-from jupyter_codeinterp.features.mcp_server.tokens import NO_TOKEN, Tokens
+from jupyter_codeinterp.features.mcp_server.token_file import NO_TOKEN, TokenFile
 from jupyter_codeinterp.features.mcp_server.tools import OFFERED
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, text
 from tests.reference_window import notebook
@@ -56,9 +52,8 @@ async def outside(site: Site, token: str, **given: Any) -> AsyncIterator[Client]
             yield client
 
 
-async def token(client: RestClient, scope: str = "run") -> str:
-    made = await client.post("mcp", "tokens", name="Test", scope=scope)
-    return str(made["token"])
+async def token(client: RestClient) -> str:
+    return str((await client.post("mcp", "token"))["token"])
 
 
 def texts(result: Any) -> str:
@@ -81,8 +76,7 @@ async def drafted(
     site: Site, rest: RestClient, client: Client, **given: Any
 ) -> AsyncIterator[tuple[asyncio.Future[Any], str, dict[str, Any]]]:
     """A call of ``run_cell`` whose draft waits."""
-    progress = given.pop("progress", None)
-    call = client.call_tool("run_cell", {"notebook": PATH, **given}, progress_callback=progress)
+    call = client.call_tool("run_cell", {"notebook": PATH, **given})
     calling = asyncio.ensure_future(call)
     session_id = await begun(site)
     async with rest.follow(session_id) as stream:
@@ -95,32 +89,31 @@ ERAS = pytest.mark.parametrize("mode", ["legacy", "auto"])
 
 
 @ERAS
-async def test_a_client_that_may_look_reads_and_changes_nothing(
-    site: Site, file: Path, mode: str
-) -> None:
+async def test_a_client_reads(site: Site, file: Path, mode: str) -> None:
     rest = await rest_client(site)
     before = sources(file)
-    async with outside(site, await token(rest, "look"), mode=mode) as client:
+    async with outside(site, await token(rest), mode=mode) as client:
         assert client.protocol_version == ("2025-11-25" if mode == "legacy" else "2026-07-28")
         tools = [tool.name for tool in (await client.list_tools()).tools]
-        assert tools == ["list_notebooks", "read_notebook", "read_output", "inspect_variables"]
-        listed = json.loads(texts(await client.call_tool("list_notebooks", {"folder": "work"})))
-        assert listed["notebooks"] == [{"path": PATH, "open": False}]
+        assert tools == [tool.name for tool in OFFERED]
+        assert texts(await client.call_tool("list_notebooks", {})) == "No notebook is open."
         read = await client.call_tool("read_notebook", {"notebook": PATH})
         assert "import math" in texts(read) and not read.is_error
         looked = await client.call_tool("inspect_variables", {"notebook": PATH})
         assert looked.is_error and "kernel" in texts(looked), "and none is started for it"
-        for name in CHANGES:
-            refused = await client.call_tool(name, {"notebook": PATH, "source": "1"})
-            assert refused.is_error and "only look" in texts(refused), name
-        with pytest.raises(MCPError, match="no tool 'other'") as caught:
-            await client.call_tool("other", {"notebook": PATH})
-        assert caught.value.code == INVALID_PARAMS
+        wrong = await client.call_tool("other", {"notebook": PATH})
+        assert wrong.is_error and "no tool 'other'" in texts(wrong)
         lost = await client.call_tool("read_notebook", {"notebook": "../other.ipynb"})
         assert lost.is_error and "No notebook" in texts(lost)
     assert sources(file) == before
     (session,) = site.extension.manager.sessions.values()
-    assert session.info.mode == "plan" and session.info.title == "By Test", "its token's name"
+    assert session.info.title == "By another agent"
+
+
+async def test_it_lists_the_notebooks_that_a_page_has_open(site: Site) -> None:
+    w = await site.window()
+    async with outside(site, await token(await rest_client(site))) as client:
+        assert texts(await client.call_tool("list_notebooks", {})) == w.path
 
 
 async def test_a_client_reads_nothing_behind_a_link(
@@ -132,11 +125,10 @@ async def test_a_client_reads_nothing_behind_a_link(
     shutil.copy(file, there / "b.ipynb")
     (jp_root_dir / "linked").symlink_to(there)
     (file.parent / "b.ipynb").symlink_to(there / "b.ipynb")
-    async with outside(site, await token(await rest_client(site), "look")) as client:
+    async with outside(site, await token(await rest_client(site))) as client:
         for name, given in (
             ("read_notebook", {"notebook": "linked/b.ipynb"}),
             ("read_notebook", {"notebook": "work/b.ipynb"}),
-            ("list_notebooks", {"folder": "linked"}),
         ):
             refused = await client.call_tool(name, given)
             assert refused.is_error and "is a link, or behind one" in texts(refused), given
@@ -145,20 +137,15 @@ async def test_a_client_reads_nothing_behind_a_link(
 @ERAS
 async def test_a_run_waits_for_a_person(site: Site, file: Path, mode: str) -> None:
     rest = await rest_client(site)
-    told: list[str] = []
-
-    async def progress(done: float, total: float | None, message: str | None) -> None:
-        told.append(message or "")
-
     async with outside(site, await token(rest), mode=mode) as client:
-        given = {"source": "print(6 * 7)", "progress": progress}
-        async with drafted(site, rest, client, **given) as (calling, session_id, draft):
-            await site.until(lambda: told)
+        async with drafted(site, rest, client, source="print(6 * 7)") as (
+            calling,
+            session_id,
+            draft,
+        ):
             await rest.decide(session_id, draft)
             result = await calling
         assert "42" in texts(result) and not result.is_error
-        assert told[0] == "Waiting for a person to decide in JupyterLab."
-        assert set(told[1:]) <= {"Working."}
         # The next call is a step of the same turn, and needs its own decision.
         async with drafted(site, rest, client, source="1 / 0") as (calling, session_id, draft):
             draft = await second(rest, session_id)
@@ -249,7 +236,7 @@ async def test_a_person_can_go_on_with_a_model_and_the_client_begins_anew(
             await rest.post("sessions", session_id, "messages", text="And you?")
             await stream.event("turn_ended", 2)
             said = [event["text"] for event in stream.of("text_done")]
-            assert "Only the program" in said[-1]
+            assert "Only the other agent" in said[-1]
             model = "claude-sonnet-5-5"
             await rest.post("sessions", session_id, "messages", text="And you?", model=model)
             await stream.event("turn_ended", 3)
@@ -310,22 +297,17 @@ async def raw(
 
 
 async def test_only_a_token_of_its_own_counts(site: Site, file: Path) -> None:
-    rest = await rest_client(site)
-    made = await rest.post("mcp", "tokens", name="Mine", scope="run")
-    server_token = site.app.identity_provider.token
-    for wrong in ("", "x", server_token, made["id"]):
+    secret = await token(await rest_client(site))
+    for wrong in ("", "x", site.app.identity_provider.token, f"{secret}x"):
         refused = await raw(site, wrong)
         assert refused.code == 401 and refused.headers["WWW-Authenticate"] == "Bearer", wrong
     login = await site.login()
     cookies = {**login.headers, "Authorization": "none", "Host": login.url.split("/")[2]}
     assert (await site.request("POST", "mcp", headers=cookies)).code == 401
     # The server's token makes no other: code in a kernel can read it.
-    wanted = {"name": "Mine", "scope": "run"}
-    assert (await site.request("POST", "mcp", "tokens", json_body=wanted)).code == 403
-    assert (await site.request("DELETE", "mcp", "tokens", made["id"])).code == 403
-    listed = await site.get("mcp", "tokens")
-    assert [one["name"] for one in listed["tokens"]] == ["Mine"]
-    assert made["token"] not in json.dumps(listed)
+    assert (await site.request("POST", "mcp", "token")).code == 403
+    assert (await site.request("DELETE", "mcp", "token")).code == 403
+    assert secret not in json.dumps(await site.get("mcp", "token"))
 
 
 async def test_a_token_is_kept_as_a_digest_alone(site: Site, file: Path) -> None:
@@ -333,7 +315,7 @@ async def test_a_token_is_kept_as_a_digest_alone(site: Site, file: Path) -> None
     secret = await token(rest)
     async with outside(site, secret) as client:
         await client.call_tool("read_notebook", {"notebook": PATH})
-    kept = site.extension.folder / "mcp.json"
+    kept = site.extension.folder / "mcp-token.json"
     assert kept.stat().st_mode & 0o777 == 0o600
     for found in site.extension.folder.rglob("*"):
         if found.is_file():
@@ -341,19 +323,20 @@ async def test_a_token_is_kept_as_a_digest_alone(site: Site, file: Path) -> None
     assert secret not in "".join(sources(file))
 
 
-@pytest.mark.parametrize("by", ["page", "command line"])
+@pytest.mark.parametrize("by", ["page", "another server", "a new token"])
 @ERAS
 async def test_a_revoked_tokens_call_ends_without_a_result(
     site: Site, file: Path, by: str, mode: str
 ) -> None:
     rest = await rest_client(site)
-    made = await rest.post("mcp", "tokens", name="Mine", scope="run")
-    async with outside(site, made["token"], mode=mode) as client:
+    async with outside(site, await token(rest), mode=mode) as client:
         async with drafted(site, rest, client, source="print(6 * 7)") as (calling, session_id, _):
             if by == "page":
-                await site.as_page("DELETE", "mcp", "tokens", made["id"])
+                await site.as_page("DELETE", "mcp", "token")
+            elif by == "another server":
+                TokenFile(site.extension.folder).revoke()
             else:
-                Tokens(site.extension.folder).revoke(made["id"])
+                await token(rest)
             ended = await calling
         assert ended.is_error and texts(ended) == NO_TOKEN
         async with rest.follow(session_id) as stream:
@@ -362,7 +345,7 @@ async def test_a_revoked_tokens_call_ends_without_a_result(
 
 
 def made_by(site: Site) -> str:
-    return (site.extension.folder / "mcp.json").read_text()
+    return (site.extension.folder / "mcp-token.json").read_text()
 
 
 @pytest.mark.parametrize("denied", ["read contents", "write contents", "execute kernels"])
@@ -393,50 +376,12 @@ async def test_a_token_obeys_the_authorizer_at_each_call(
     assert sources(file) == ["import math"]
 
 
-async def test_one_token_leaves_sessions_to_others(site: Site, file: Path) -> None:
-    rest = await rest_client(site)
-    one, other = await token(rest), await token(rest)
-    about = {"protocolVersion": "2025-11-25", "capabilities": {}}
-    about["clientInfo"] = {"name": "x", "version": "1"}
-    begin = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}
-    url = f"{site.url}/codeinterp/api/mcp"
-    accept = {"Accept": "application/json, text/event-stream"}
-
-    async def began(token: str) -> int:
-        headers = {**accept, "Authorization": f"Bearer {token}"}
-        async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
-            return int((await http.post(url, json=begin)).status_code)
-
-    assert [await began(one) for _ in range(MOST_SESSIONS + 1)] == [*[200] * MOST_SESSIONS, 503]
-    assert await began(other) == 200
-
-
-@ERAS
-async def test_one_token_has_a_bounded_number_of_open_calls(
-    site: Site, file: Path, mode: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(service, "MOST_CALLS", 1)
-    rest = await rest_client(site)
-    async with outside(site, await token(rest), mode=mode) as client:
-        async with drafted(site, rest, client, source="print(1)") as (calling, session_id, draft):
-            over = await client.call_tool("list_notebooks", {})
-            assert over.is_error and "1 open call" in texts(over)
-            async with outside(site, await token(rest)) as other:
-                assert not (await other.call_tool("list_notebooks", {})).is_error
-            await rest.decide(session_id, draft)
-            await calling
-        assert not (await client.call_tool("list_notebooks", {})).is_error
-
-
 async def test_a_revoked_token_ends_at_once(site: Site, file: Path) -> None:
-    rest = await rest_client(site)
-    made = await rest.post("mcp", "tokens", name="Mine", scope="look")
-    async with outside(site, made["token"]) as client:
+    secret = await token(await rest_client(site))
+    async with outside(site, secret) as client:
         assert not (await client.call_tool("list_notebooks", {})).is_error
-        revoked = await site.as_page("DELETE", "mcp", "tokens", made["id"])
-        assert revoked.code == 204
-        assert (await raw(site, made["token"])).code == 401
-    assert (await rest.send("DELETE", "mcp", "tokens", made["id"]))[0] == 404
+        assert (await site.as_page("DELETE", "mcp", "token")).code == 204
+        assert (await raw(site, secret)).code == 401
 
 
 async def test_web_pages_of_other_sites_are_refused(site: Site, file: Path) -> None:
@@ -445,15 +390,6 @@ async def test_web_pages_of_other_sites_are_refused(site: Site, file: Path) -> N
     assert refused.code == 403
     rebound = await raw(site, secret, Host="evil.example")
     assert rebound.code == 403
-
-
-async def test_there_is_no_oauth_to_find(site: Site) -> None:
-    for path in (
-        "mcp/.well-known/oauth-protected-resource",
-        "mcp/.well-known/openid-configuration",
-        ".well-known/oauth-authorization-server",
-    ):
-        assert (await raw(site, method="GET", path=path)).code == 404, path
 
 
 async def test_without_the_package_the_server_says_what_to_install(
@@ -482,11 +418,11 @@ class Watch:
 
 
 async def main():
-    settings = SimpleNamespace(folder=Path("/nowhere"), mcp_runs_at_once=False)
+    settings = SimpleNamespace(folder=Path("/nowhere"))
     parts = dict.fromkeys(("manager", "notebook_kernels", "contents"))
     service = ClientService(SimpleNamespace(settings=settings, **parts))
     sys.meta_path.insert(0, Watch())
-    await service.sessions("x")
+    await service.protocol()
     await service.close()
 
 
@@ -510,45 +446,3 @@ def test_the_server_starts_without_the_package() -> None:
         "assert not {'mcp', 'starlette', 'pydantic'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
-
-
-# --- with an admin's leave -----------------------------------------------------------------------
-
-
-class TestAtOnce:
-    @pytest.fixture
-    def codeinterp_config(self) -> dict[str, Any]:
-        return {"mcp_runs_at_once": True}
-
-    async def test_code_runs_at_once(self, site: Site, file: Path) -> None:
-        rest = await rest_client(site)
-        async with outside(site, await token(rest)) as client:
-            result = await client.call_tool("run_cell", {"notebook": PATH, "source": "print(6*7)"})
-            assert "42" in texts(result)
-            # What asks in every mode still asks.
-            installs = {"notebook": PATH, "source": "%pip install x"}
-            calling = asyncio.ensure_future(client.call_tool("run_cell", installs))
-            session_id = await begun(site)
-            async with rest.follow(session_id) as stream:
-                await stream.event("draft_waiting")
-            calling.cancel()
-
-    async def test_a_token_that_may_look_still_only_looks(self, site: Site, file: Path) -> None:
-        rest = await rest_client(site)
-        async with outside(site, await token(rest, "look")) as client:
-            refused = await client.call_tool("run_cell", {"notebook": PATH, "source": "1"})
-            assert refused.is_error and "only look" in texts(refused)
-
-
-class TestAtOnceInSandboxes:
-    @pytest.fixture
-    def codeinterp_config(self) -> dict[str, Any]:
-        return {"mcp_runs_at_once": True, "auto_needs_sandbox": True}
-
-    async def test_another_kernel_asks(self, site: Site, file: Path) -> None:
-        rest = await rest_client(site)
-        async with (
-            outside(site, await token(rest)) as client,
-            drafted(site, rest, client, source="print(1)") as (calling, _, __),
-        ):
-            calling.cancel()

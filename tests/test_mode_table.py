@@ -76,7 +76,6 @@ def _is_other_text(node: ast.expr) -> bool:
 
 OTHERS = {
     "models/openai/responses.py": '"auto"',
-    "features/mcp_client/client.py": '"auto"',
     "magic/front/widgets.py": '"auto"',
 }
 """Where a word that is a mode's name means something else: `tool_choice`, how much there is to

@@ -1,7 +1,7 @@
 """``auto_needs_sandbox`` at each way in: code runs unasked in a sandboxed kernel alone.
 
-`%%ai` is not tested here, because it runs in the kernel (docs/security.md). Outside agents are in
-tests/test_mcp.py, verify in tests/core/test_verify_tool.py.
+`%%ai` is not tested here, because it runs in the kernel (docs/security.md). Verify is in
+tests/core/test_verify_tool.py.
 """
 
 from __future__ import annotations

@@ -14,18 +14,29 @@ import pytest
 
 from jupyter_codeinterp.base import private_file
 from jupyter_codeinterp.base.errors import CommandError
+from jupyter_codeinterp.base.private_file import PrivateFile
+from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.features.mcp_client.servers import Approval, Approvals
-from jupyter_codeinterp.features.mcp_server.tokens import Tokens
 
 WRITER = """
 import sys
 from pathlib import Path
-from jupyter_codeinterp.features.mcp_server.tokens import Tokens
-from jupyter_codeinterp.base.private_file import PATIENT
-tokens = Tokens(Path(sys.argv[1]), PATIENT)
+from jupyter_codeinterp.base.private_file import PATIENT, PrivateFile
+from jupyter_codeinterp.base.sentences import Sentence
+from jupyter_codeinterp.features.mcp_client.servers import Approval, Approvals
+file = PrivateFile(Path(sys.argv[1], "a.json"), Approvals(), Sentence("a list"), PATIENT)
 for number in range(25):
-    tokens.make(f"{sys.argv[2]}-{number}", "look", {})
+    name = f"{sys.argv[2]}-{number}"
+    file.change(lambda now: Approvals(words={**now.words, name: Approval(True)}))
 """
+
+
+def file_in(folder: Path) -> PrivateFile[Approvals]:
+    return PrivateFile(folder / "a.json", Approvals(), Sentence("a list"))
+
+
+def add(file: PrivateFile[Approvals], name: str) -> None:
+    file.change(lambda now: Approvals(words={**now.words, name: Approval(True)}))
 
 
 def test_no_change_of_another_program_is_lost(tmp_path: Path) -> None:
@@ -34,22 +45,22 @@ def test_no_change_of_another_program_is_lost(tmp_path: Path) -> None:
     writers = [subprocess.Popen([*command, str(number)]) for number in range(3)]
     assert [writer.wait() for writer in writers] == [0, 0, 0]
     made = {f"{writer}-{number}" for writer in range(3) for number in range(25)}
-    assert {token.name for token in Tokens(folder).all()} == made
-    assert sorted(path.name for path in folder.iterdir()) == ["mcp.json", "mcp.json.lock"]
+    assert set(file_in(folder).content.words) == made
+    assert sorted(path.name for path in folder.iterdir()) == ["a.json", "a.json.lock"]
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
 
 
 def test_a_lock_that_stays_is_said(tmp_path: Path) -> None:
-    approvals = Approvals(tmp_path)
-    approvals.set("a", Approval(True))
-    lock = os.open(tmp_path / "mcp-approved.json.lock", os.O_RDWR)
+    file = file_in(tmp_path)
+    add(file, "a")
+    lock = os.open(tmp_path / "a.json.lock", os.O_RDWR)
     fcntl.flock(lock, fcntl.LOCK_EX)
     with pytest.raises(CommandError, match=r"Nothing saved.*another program.*try again"):
-        approvals.set("b", Approval(True))
+        add(file, "b")
     os.close(lock)
-    assert not approvals.of("b").approved
-    approvals.set("b", Approval(True))
-    assert approvals.of("a").approved and approvals.of("b").approved
+    assert set(file.content.words) == {"a"}
+    add(file, "b")
+    assert set(file.content.words) == {"a", "b"}
 
 
 def test_a_lock_that_stays_holds_up_no_event_loop(tmp_path: Path) -> None:
@@ -67,10 +78,13 @@ def test_a_lock_that_stays_holds_up_no_event_loop(tmp_path: Path) -> None:
 
 
 def test_a_refused_change_writes_nothing(tmp_path: Path) -> None:
-    tokens = Tokens(tmp_path)
-    made, _ = tokens.make("One", "look", {})
-    before = (tmp_path / "mcp.json").read_bytes()
-    with pytest.raises(CommandError, match="does not exist"):
-        tokens.revoke("0" * 16)
-    assert (tmp_path / "mcp.json").read_bytes() == before
-    assert tokens.revoke(made.id) == made and tokens.all() == ()
+    file = file_in(tmp_path)
+    add(file, "a")
+    before = (tmp_path / "a.json").read_bytes()
+
+    def refused(now: Approvals) -> Approvals:
+        raise CommandError("malformed", "No.")
+
+    with pytest.raises(CommandError, match="No"):
+        file.change(refused)
+    assert (tmp_path / "a.json").read_bytes() == before

@@ -32,7 +32,6 @@ from tests.reference_window import body
 from tests.site import Site
 
 SESSION = "0" * 32
-TOKEN = "0" * 16
 SERVER = "0" * 64
 ROUTES = (
     ("GET", "status", "read contents"),
@@ -84,11 +83,11 @@ ROUTES = (
     ("GET", "verifications", "read contents"),
     ("POST", "verifications", "execute kernels"),
     ("DELETE", "verifications", "execute kernels"),
-    ("GET", "mcp/tokens", "read contents"),
-    ("POST", "mcp/tokens", "execute kernels"),
-    ("POST", "mcp/tokens", "write contents"),
-    ("DELETE", f"mcp/tokens/{TOKEN}", "execute kernels"),
-    ("DELETE", f"mcp/tokens/{TOKEN}", "write contents"),
+    ("GET", "mcp/token", "read contents"),
+    ("POST", "mcp/token", "execute kernels"),
+    ("POST", "mcp/token", "write contents"),
+    ("DELETE", "mcp/token", "execute kernels"),
+    ("DELETE", "mcp/token", "write contents"),
     ("GET", "tool-servers", "read contents"),
     ("PATCH", f"tool-servers/{SERVER}", "execute kernels"),
     ("PATCH", f"tool-servers/{SERVER}", "write contents"),
@@ -121,10 +120,7 @@ def test_every_route_is_tried_here() -> None:
     )
     patterns = [pattern for pattern, *_ in handlers("/", more)]
     ours = {p.rpartition("/api/")[2] for p in patterns if "/codeinterp/api/" in p}
-    tried = {
-        re.sub(f"{SERVER}|{SESSION}|{TOKEN}", "ID", path).replace("/1", "/N")
-        for _, path, _ in ROUTES
-    }
+    tried = {re.sub(f"{SERVER}|{SESSION}", "ID", path).replace("/1", "/N") for _, path, _ in ROUTES}
     named = {p.replace("([a-z][a-z0-9_-]{0,31})", "anthropic") for p in ours}
     named = {re.sub(r"\(\[0-9a-f\]\{\d+\}\)", "ID", p) for p in named}
     named = {p.replace("([0-9]{1,15})", "N") for p in named}

@@ -1,4 +1,4 @@
-"""MCP servers as programs: approval by content, limits, and their ends."""
+"""MCP servers as programs and addresses: approval by content, limits, and their ends."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
-import httpx2
 import pytest
-from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS, StdioServerParameters, stdio_client
+from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
 
+from jupyter_codeinterp.app.workbench import Workbench
 from jupyter_codeinterp.base.errors import CommandError, ToolServerError
-from jupyter_codeinterp.features.mcp_client import client as client_module
-from jupyter_codeinterp.features.mcp_client import guard
-from jupyter_codeinterp.features.mcp_client import live as live_module
-from jupyter_codeinterp.features.mcp_client import servers as servers_module
+from jupyter_codeinterp.extensions import Features
+from jupyter_codeinterp.features.mcp_client import server as server_module
 from jupyter_codeinterp.features.mcp_client import tools as tools_module
+from jupyter_codeinterp.features.mcp_client.entries import entries_for, secrets_of
+from jupyter_codeinterp.features.mcp_client.helper import INHERITED
 from jupyter_codeinterp.features.mcp_client.servers import ToolServers
-from jupyter_codeinterp.features.mcp_client.tools import OutsideAnswer, OutsideTool
+from jupyter_codeinterp.features.mcp_client.tools import OutsideTool
 from jupyter_codeinterp.view.redaction.secrets import Secrets
+from tests.http_tool_server import HttpToolServer
 from tests.kernels import until
 
 PROGRAM = Path(__file__).with_name("tool_server.py")
@@ -55,10 +57,9 @@ class Place:
     def name(self, **servers: Any) -> None:
         self.file.write_text(json.dumps({"mcpServers": servers}))
 
-    def servers(self, **given: Any) -> ToolServers:
-        given = {"servers": {}, "own_servers": True, "env": (), "call_timeout": 20.0, **given}
+    def servers(self, admins: Any = None, own: bool = True) -> ToolServers:
         settings: Any = SimpleNamespace(
-            folder=self.data, **{f"mcp_{name}": value for name, value in given.items()}
+            folder=self.data, mcp_servers=admins or {}, mcp_own_servers=own
         )
         made = ToolServers(settings, self.secrets, self.secrets.scrub)
         self.made.append(made)
@@ -67,6 +68,10 @@ class Place:
     @property
     def logged(self) -> list[str]:
         return self.log.read_text().splitlines() if self.log.exists() else []
+
+    @property
+    def pid(self) -> int:
+        return int(self.logged[0].split()[1])
 
 
 @pytest.fixture
@@ -77,6 +82,17 @@ def place(tmp_path: Path, jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterato
         jp_asyncio_loop.run_until_complete(made.close())
 
 
+@pytest.fixture
+def web(place: Place, jp_asyncio_loop: asyncio.AbstractEventLoop) -> Iterator[HttpToolServer]:
+    async def begun() -> HttpToolServer:
+        return HttpToolServer()
+
+    server = jp_asyncio_loop.run_until_complete(begun())
+    place.name(one={"url": server.url})
+    yield server
+    server.stop()
+
+
 async def approved(servers: ToolServers, name: str = "one") -> str:
     """Its id, after the person's approval."""
     shown, _ = await servers.shown()
@@ -85,24 +101,18 @@ async def approved(servers: ToolServers, name: str = "one") -> str:
     return digest
 
 
-class Opened(NamedTuple):
-    """The tools of a conversation, and their servers."""
-
-    tools: list[OutsideTool]
-    pinned: Callable[[OutsideTool], Awaitable[str]]
-    call: Callable[[OutsideTool, dict[str, Any]], Coroutine[Any, Any, OutsideAnswer]]
-
-
-async def opened(servers: ToolServers) -> Opened:
-    return Opened((await servers.tools())[0], servers.pinned, servers.call)
+async def opened(servers: ToolServers) -> dict[str, OutsideTool]:
+    """The tools of a conversation, by the server's names."""
+    tools, notes = await servers.tools()
+    assert notes == []
+    return {tool.tool: tool for tool in tools}
 
 
-def named(tools: Opened, name: str) -> OutsideTool:
-    return next(tool for tool in tools.tools if tool.tool == name)
-
-
-def said(answer: OutsideAnswer) -> str:
-    return answer.text
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (OSError, IndexError):
+        return False
 
 
 # --- approval ------------------------------------------------------------------------
@@ -111,16 +121,17 @@ def said(answer: OutsideAnswer) -> str:
 async def test_nothing_starts_before_the_person_approves(place: Place) -> None:
     place.name(one=entry(f"log={place.log}"))
     servers = place.servers()
-    tools, words, complete = await servers.tools()
-    assert tools == [] and "waits for your approval" in words[0] and complete
+    tools, [words] = await servers.tools()
+    assert tools == [] and "waits for your approval" in words
     [shown], _ = await servers.shown()
-    assert (shown.state, shown.place) == ("asks", "person")
+    assert shown.state == "asks"
     assert f"Argument 2: log={place.log}" in shown.lines and place.logged == []
     await servers.approve(shown.id)
-    assert len(place.logged) == 1 and (await servers.shown())[0][0].state == "running"
+    assert (await servers.shown())[0][0].state == "approved"
     later = await opened(servers)
-    assert [tool.name for tool in later.tools][:2] == ["mcp__one__echo", "mcp__one__hang"]
-    assert said(await later.call(named(later, "echo"), {"text": "hi"})) == "hi"
+    assert [tool.name for tool in later.values()][:2] == ["mcp__one__echo", "mcp__one__hang"]
+    assert (await servers.call(later["echo"], {"text": "hi"})).text == "hi"
+    assert len([line for line in place.logged if line.startswith("start")]) == 1
 
 
 async def test_a_file_in_the_notebooks_folder_names_no_server(place: Place) -> None:
@@ -129,7 +140,7 @@ async def test_a_file_in_the_notebooks_folder_names_no_server(place: Place) -> N
     for name in ("mcp.json", "mcp-servers.json"):
         (place.root / "work" / ".codeinterp" / name).write_text(text)
     servers = place.servers()
-    assert await servers.shown() == ([], []) and await servers.tools() == ([], [], True)
+    assert await servers.shown() == ([], []) and await servers.tools() == ([], [])
     assert place.logged == []
 
 
@@ -149,39 +160,72 @@ async def test_a_changed_entry_asks_again(place: Place) -> None:
             await servers.approve(first)
         assert caught.value.code == "unknown_server", "what was seen is what is approved"
     place.name(one=entry(f"log={place.log}"))
-    assert (await servers.shown())[0][0].state == "running"
-    assert place.servers().approvals.of(first).approved, "the next server knows it, too"
+    assert (await servers.shown())[0][0].state == "approved"
+    [known], _ = await place.servers().shown()
+    assert known.state == "approved", "the next server knows it, too"
 
 
 async def test_the_admins_start_at_once_and_can_be_the_only_ones(place: Place) -> None:
     place.name(one=entry("other"), two=entry())
-    servers = place.servers(servers={"one": entry(f"log={place.log}")})
-    shown, _ = await servers.shown()
-    assert [(one.name, one.place) for one in shown] == [
-        ("one", "admin"),
-        ("two", "person"),
-    ]
-    assert len((await opened(servers)).tools) == 7
-    alone = place.servers(servers={"one": entry()}, own_servers=False)
-    assert [one.name for one in (await alone.shown())[0]] == ["one"]
+    servers = place.servers({"one": entry(f"log={place.log}")})
+    assert [one.name for one in (await servers.shown())[0]] == ["two"]
+    tools, _ = await servers.tools()
+    assert len(tools) == 7 and place.logged
+    alone = place.servers({"one": entry()}, own=False)
+    assert await alone.shown() == ([], []) and len(await opened(alone)) == 7
 
 
-async def test_off_ends_it_and_its_tools(place: Place) -> None:
+async def test_a_withdrawn_approval_ends_it_and_its_tools(place: Place) -> None:
     """And nothing is a secret any more that only its entry had."""
     key = "zq81-kLm02-Qrs93-9983"
     place.name(one=entry(f"log={place.log}", env={"API_TOKEN": key}))
     servers = place.servers()
     digest = await approved(servers)
-    assert key not in place.secrets.scrub(f"It is {key}.")
     tools = await opened(servers)
-    pid = int(place.logged[0].split()[1])
-    await servers.turn_off(digest)
-    assert not is_alive(pid) and place.secrets.scrub(f"It is {key}.") == f"It is {key}."
-    with pytest.raises(ToolServerError, match="turned this server off"):
-        await tools.call(named(tools, "echo"), {})
-    assert (await opened(servers)).tools == []
+    assert key not in place.secrets.scrub(f"It is {key}.")
+    await servers.withdraw(digest)
+    await until(lambda: not is_alive(place.pid))
+    assert place.secrets.scrub(f"It is {key}.") == f"It is {key}."
+    with pytest.raises(ToolServerError, match="turned off"):
+        await servers.call(tools["echo"], {})
+    assert (await servers.tools())[0] == []
     await servers.approve(digest)
-    assert len((await opened(servers)).tools) == 7
+    assert len(await opened(servers)) == 7
+
+
+async def test_another_jupyter_server_withdraws_the_approval(place: Place) -> None:
+    place.name(one=entry())
+    servers = place.servers()
+    digest = await approved(servers)
+    tools = await opened(servers)
+    await place.servers().withdraw(digest)
+    with pytest.raises(ToolServerError, match="turned off"):
+        await servers.call(tools["echo"], {})
+
+
+@pytest.mark.parametrize("text", ["{", '{"version": 2}'])
+async def test_unreadable_approvals_end_no_turn(place: Place, text: str) -> None:
+    place.name(one=entry())
+    servers = place.servers()
+    await approved(servers)
+    tools = await opened(servers)
+    (place.data / "mcp-approved.json").write_text(text)
+    found, [words] = await servers.tools()
+    assert found == [] and words.startswith("Cannot read mcp-approved")
+    with pytest.raises(ToolServerError, match="Cannot read mcp-approved"):
+        await servers.call(tools["echo"], {})
+
+
+async def test_decisions_of_earlier_versions_hold(place: Place) -> None:
+    place.name(one=entry(), two=entry())
+    servers = place.servers()
+    (one, two), _ = await servers.shown()
+    words = {
+        one.id: {"approved": True, "off": False, "picked": ["echo"], "when": 1.0},
+        two.id: {"approved": True, "off": True, "picked": None, "when": 2.0},
+    }
+    (place.data / "mcp-approved.json").write_text(json.dumps({"version": 1, "words": words}))
+    assert [one.state for one in (await servers.shown())[0]] == ["approved", "asks"]
 
 
 # --- the file, and secrets -----------------------------------------------------------
@@ -190,14 +234,10 @@ async def test_off_ends_it_and_its_tools(place: Place) -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"command": "x", "args": ["${HOME}"]}, "only values of env and headers"),
-        ({"command": "x", "env": {"A": "${HOME}"}}, "asks for the variable HOME"),
-        ({"command": "x", "env": {"A": "${A-b}"}}, "not the name of a variable"),
-        ({"url": "file:///etc/passwd"}, "must begin with http"),
+        ({"command": "x", "env": {"A": "${NOT_THERE_AT_ALL}"}}, "no variable NOT_THERE_AT_ALL"),
         ({"command": "", "args": []}, "neither a command nor an address"),
         ({"command": 3}, "its entry is wrong"),
         ({"command": "x", "args": "y"}, "its entry is wrong"),
-        ({"command": "x\0"}, "no program accepts"),
     ],
 )
 async def test_wrong_entries_are_refused_in_words(place: Place, given: Any, words: str) -> None:
@@ -207,6 +247,7 @@ async def test_wrong_entries_are_refused_in_words(place: Place, given: Any, word
     assert shown.state == "refused" and words in shown.why
     with pytest.raises(CommandError, match="cannot be used"):
         await servers.approve(shown.id)
+    assert words in (await servers.tools())[1][0]
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"mcpServers": 3}', "[" * 20_000])
@@ -216,25 +257,35 @@ async def test_a_broken_file_is_said(place: Place, text: str) -> None:
     assert shown == [] and fault.startswith("mcp-servers.json: not the expected JSON")
 
 
+async def test_a_large_file_is_said(place: Place) -> None:
+    place.file.write_text("{" + " " * 70_000)
+    _, [words] = await place.servers().shown()
+    assert words == "mcp-servers.json: not read: it is larger than 64 kB."
+
+
+async def test_a_file_that_a_sandboxed_kernel_could_write_is_not_read_through_a_link(
+    place: Place,
+) -> None:
+    place.name(one=entry())
+    place.file.rename(place.root / "theirs.json")
+    place.file.symlink_to(place.root / "theirs.json")
+    assert await place.servers().shown() == ([], [])
+
+
 async def test_the_program_gets_a_small_environment(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-not-for-it-0123456789")
     monkeypatch.setenv("ALLOWED_KEY", "allowed-secret-0123456789")
     place.name(one=entry(env={"MINE": "${ALLOWED_KEY}", "MODE": "fast"}))
-    servers = place.servers(env=["ALLOWED_KEY"])
+    servers = place.servers()
     await approved(servers)
     tools = await opened(servers)
-    text = said(await tools.call(named(tools, "env"), {}))
+    text = (await servers.call(tools["env"], {})).text
     given = json.loads(text)
     assert given["MINE"] == "allowed-secret-0123456789" and given["MODE"] == "fast"
-    assert set(given) <= {
-        *DEFAULT_INHERITED_ENV_VARS,
-        *client_module.INHERITED,
-        "MINE",
-        "MODE",
-        "LC_CTYPE",
-    }
+    allowed = {*DEFAULT_INHERITED_ENV_VARS, *INHERITED, "MINE", "MODE", "LC_CTYPE"}
+    assert set(given) <= allowed
     [shown], _ = await servers.shown()
     assert "Variable MINE: ${ALLOWED_KEY}" in shown.lines
     assert "0123456789" not in str(shown), "no value of the environment is shown"
@@ -263,7 +314,7 @@ EXACTLY = [
 async def test_an_entry_is_shown_exactly_as_it_runs(place: Place) -> None:
     texts = [text for text, _ in EXACTLY]
     env = {f"N{number}_TOKEN": text for number, text in enumerate(texts)}
-    here = {"command": "run\u2800it", "args": texts, "env": env, "cwd": "a\nb"}
+    here = {"command": "run\u2800it", "args": texts, "env": env}
     there = {"url": "https://a.b/\u200b", "headers": {"Authorization": f"Bearer {KEY}"}}
     place.name(one=here, two=there)
     place.secrets.add(KEY)
@@ -273,100 +324,99 @@ async def test_an_entry_is_shown_exactly_as_it_runs(place: Place) -> None:
         assert one.lines[1 + number] == f"Argument {number + 1}: {shown}"
         assert f"Variable N{number}_TOKEN: {shown}" in one.lines
         assert json.loads(shown) == text if shown.startswith('"') else shown == text
-    assert "a\\nb" in one.lines[-1]
     assert two.lines == ('Address: "https://a.b/\\u200b"', f"Header Authorization: Bearer {KEY}")
-    (one, two), _ = await place.servers(
-        servers={"one": here, "two": there}, own_servers=False
-    ).shown()
-    assert KEY not in str((one, two)) and "Header Authorization: …" in two.lines
+
+
+SECRET = "zq81-kLm02-Qrs93-9983"
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ({"url": "http://a", "headers": {"Accept": "application/json"}}, []),
+        ({"url": "http://a", "headers": {"X-Project": "quarterly-report"}}, []),
+        ({"url": "http://a", "headers": {"Authorization": f"Bearer {SECRET}"}}, [SECRET]),
+        ({"url": "http://a", "headers": {"X-Api-Key": SECRET}}, [SECRET]),
+        ({"url": "http://a", "headers": {"Cookie": f"sid={SECRET}"}}, [f"sid={SECRET}"]),
+        ({"url": "http://a", "headers": {"X-Any": "Bearer ${A_KEY}"}}, ["of-the-variable"]),
+        ({"command": "x", "env": {"DATA": "/srv/data/files", "MODE": "fast-and-good"}}, []),
+        ({"command": "x", "env": {"A": "/srv/${A_KEY}/data"}}, ["of-the-variable"]),
+        ({"command": "x", "env": {"API_TOKEN": SECRET}}, [SECRET]),
+    ],
+)
+def test_which_values_of_an_entry_are_secrets(
+    given: Any, kept: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("A_KEY", "of-the-variable")
+    [one], _ = entries_for(Path("/nowhere"), {"one": given}, files=False)
+    found = secrets_of(one)
+    assert set(kept) <= set(found) and all(any(k in f for k in kept) for f in found), found
 
 
 # --- tools ---------------------------------------------------------------------------
 
 
-async def test_128_tools_are_bounded_and_the_entry_names_some(place: Place) -> None:
+async def test_128_tools_are_bounded(place: Place) -> None:
     place.name(one=entry("many"))
     servers = place.servers()
     await approved(servers)
-    tools, words, _ = await servers.tools()
-    assert len(tools) == 32 and "96 tools of MCP servers are left out" in words[0]
-    [shown], _ = await servers.shown()
-    assert len(shown.tools) == 128 and shown.tools[-1].why.startswith("no room: name the tools")
-    place.name(one=entry("many", tools=["tool_127", "tool_000"]))
-    [shown], _ = await servers.shown()
-    assert shown.state == "asks" and "Only these tools: tool_127, tool_000" in shown.lines
-    await approved(servers)
-    tools, words, _ = await servers.tools()
-    assert [tool.tool for tool in tools] == ["tool_000", "tool_127"] and words == []
+    tools, [words] = await servers.tools()
+    assert len(tools) == 64
+    assert "64 tools of the MCP server “one”, such as “tool_064”" in words
 
 
-async def test_lies_about_schemas_are_left_out_in_words(place: Place) -> None:
+async def test_the_models_api_gets_only_what_it_takes(place: Place) -> None:
     place.name(one=entry("lies"))
     servers = place.servers()
     await approved(servers)
-    tools = await opened(servers)
-    assert [tool.tool for tool in tools.tools] == ["good"]
-    [shown], _ = await servers.shown()
-    why = {tool.name: tool.why for tool in shown.tools}
-    assert why["remote"].endswith("at `$.properties[...].$ref`")
-    assert "bytes, and 8,000 are allowed" in why["big"]
-    assert why["odd"].endswith("at `key` in `$.properties`")
-    assert "Invalid enum value 'everything'" in why["kind"]
-    assert shown.tools[-1].why == "the server lists this name twice"
-
-
-DEEP: dict[str, Any] = {"type": "object"}
-for _ in range(200):
-    DEEP = {"type": "object", "properties": {"a": DEEP}}
+    tools, [words] = await servers.tools()
+    assert "1 tools of the MCP server “one”, such as “big”: its schema has more than" in words
+    found = {tool.tool: tool for tool in tools}
+    plain = {"type": "object", "properties": {"a": {}}}
+    assert found["remote"].schema == found["kind"].schema == plain
+    assert found["odd"].schema == {"type": "object", "properties": {}}
+    assert '"$ref":"http://x/y"' in found["remote"].description
+    assert len({tool.name for tool in tools}) == len(tools)
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    ("given", "parameters"),
     [
-        "object",
-        {"type": "array"},
-        DEEP,
-        {"type": "object", "properties": []},
-        {"type": "object", "properties": {"a\n": {}}},
-        {"type": "object", "properties": {"a": {"$ref": "#/$defs/a/../b"}}},
-        {"type": "object", "properties": {"a": {"enum": []}}},
-        {"type": "object", "required": "a"},
-        {"type": "object", "items": [3]},
-        {"type": "object", "default": "\ud800"},
+        ("object", {}),
+        ({"properties": []}, {}),
+        ({"properties": {"a\n": {}, "b": 3}}, {"b": {}}),
+        ({"properties": {"a": {"type": ["string"], "$ref": "x"}}}, {"a": {}}),
+        ({"properties": {"a": {"type": "string", "pattern": "("}}}, {"a": {"type": "string"}}),
     ],
 )
-def test_a_schema_that_a_model_would_refuse_is_left_out(wrong: Any) -> None:
-    with pytest.raises(tools_module.BadTool, match="its input schema "):
-        tools_module.checked(wrong)
+def test_of_a_schema_names_and_simple_types_stay(given: Any, parameters: Any) -> None:
+    plain = {"type": "object", "properties": parameters}
+    assert tools_module.plain_schema(given) == plain
 
 
-def test_of_a_schema_the_known_keywords_stay() -> None:
-    whole = {
-        "type": "object",
-        "properties": {
-            "pattern": {"type": ["string", "null"], "default": None, "not": {"const": 0}},
-            "a": True,
-            "b": {"anyOf": [{"$ref": "#/$defs/b"}, {"prefixItems": [{}]}], "description": "B"},
-        },
-        "$defs": {"b": {"type": "integer", "exclusiveMinimum": 0}},
-        "required": ["a"],
-        "additionalProperties": False,
-    }
-    more: Any = {**whole, "$schema": "https://json-schema.org/draft/2020-12/schema", "x": "y"}
-    more["properties"]["pattern"]["pattern"] = "(a+)+"
-    kept = tools_module.checked(more)
-    del more["properties"]["pattern"]["pattern"]
-    assert kept == whole
-
-
-async def test_a_changed_description_has_another_digest(place: Place) -> None:
-    place.name(one=entry("changes"))
+async def test_a_changed_description_is_not_called(place: Place) -> None:
+    place.name(one=entry("changes", f"log={place.log}"))
     servers = place.servers()
     await approved(servers)
     tools = await opened(servers)
-    echo = named(tools, "echo")
-    assert await tools.pinned(echo) != echo.pinned
-    assert await tools.pinned(named(tools, "hang")) == named(tools, "hang").pinned
+    with pytest.raises(ToolServerError, match="changed or removed this tool"):
+        await servers.call(tools["echo"], {"text": "a"})
+    assert not any(line.startswith("call") for line in place.logged)
+
+
+@pytest.mark.parametrize("names", [("a b", "a_b"), ("a", "a__b")])
+async def test_tools_of_two_servers_never_share_a_name(
+    place: Place, names: tuple[str, str]
+) -> None:
+    one, two = names
+    place.name(**{one: entry("names=b__c,d"), two: entry("names=c,b__c,d")})
+    servers = place.servers()
+    for name in names:
+        await approved(servers, name)
+    tools, _ = await servers.tools()
+    assert len(tools) == len({tool.name for tool in tools}) == 5
+    for tool in tools:
+        assert (await servers.call(tool, {"text": tool.server})).text == tool.server
 
 
 # --- faults --------------------------------------------------------------------------
@@ -377,197 +427,163 @@ async def test_after_its_end_the_next_call_starts_it_again(place: Place) -> None
     servers = place.servers()
     await approved(servers)
     tools = await opened(servers)
-    for _ in range(3):
+    for _ in range(2):
         with pytest.raises(ToolServerError, match="ended during this") as caught:
-            await tools.call(named(tools, "die"), {})
+            await servers.call(tools["die"], {})
         assert caught.value.code == "ended"
-        [shown], _ = await servers.shown()
-        assert shown.state == "failed" and "ended during this" in shown.why
-        assert await tools.pinned(named(tools, "echo")) == named(tools, "echo").pinned
-        assert (await servers.shown())[0][0].state == "running"
-        assert said(await tools.call(named(tools, "echo"), {"text": "again"})) == "again"
-    assert sum(line.startswith("call die") for line in place.logged) == 3, "no call is repeated"
+        assert (await servers.call(tools["echo"], {"text": "again"})).text == "again"
+    assert sum(line.startswith("call die") for line in place.logged) == 2, "no call is repeated"
 
 
-async def test_a_call_that_hangs_ends_in_time_and_is_cancelled(place: Place) -> None:
+async def test_a_call_that_hangs_ends_in_time(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_module, "CALLS_WITHIN", 0.5)
     place.name(one=entry(f"log={place.log}"))
-    servers = place.servers(call_timeout=0.5)
+    servers = place.servers()
     await approved(servers)
     tools = await opened(servers)
     with pytest.raises(ToolServerError, match="did not answer within") as caught:
-        await tools.call(named(tools, "hang"), {})
+        await servers.call(tools["hang"], {})
     assert caught.value.code == "too_slow"
-    await until(lambda: any(line.startswith("cancelled") for line in place.logged))
-    assert said(await tools.call(named(tools, "echo"), {"text": "on"})) == "on"
+    assert (await servers.call(tools["echo"], {"text": "on"})).text == "on"
 
 
-async def test_stop_cancels_with_a_notification(place: Place) -> None:
+async def test_stop_ends_the_server_at_once(place: Place) -> None:
     place.name(one=entry(f"log={place.log}"))
     servers = place.servers()
     await approved(servers)
     tools = await opened(servers)
-    call = asyncio.ensure_future(tools.call(named(tools, "hang"), {}))
+    call = asyncio.ensure_future(servers.call(tools["hang"], {}))
     await until(lambda: any(line.startswith("call hang") for line in place.logged))
-    number = next(line for line in place.logged if line.startswith("call hang")).split()[-1]
+    began = time.monotonic()
     call.cancel()
     await asyncio.wait({call})
-    assert call.cancelled()
-    await until(lambda: f"cancelled {number}" in place.logged)
+    assert call.cancelled() and time.monotonic() - began < 1
+    await until(lambda: not is_alive(place.pid))
 
 
-@pytest.mark.parametrize(
-    ("name", "how"), [("flood", ""), ("long", ""), ("echo", "parts"), ("echo", "values")]
-)
-async def test_a_flood_ends_the_server(place: Place, name: str, how: str) -> None:
-    place.name(one=entry(f"log={place.log}", how))
+@pytest.mark.parametrize("how", ["parts", "values"])
+async def test_an_answer_of_many_parts_stops_no_other_work(place: Place, how: str) -> None:
+    place.name(one=entry(how))
     servers = place.servers()
     await approved(servers)
     tools = await opened(servers)
-    pid = int(place.logged[0].split()[1])
-    with pytest.raises(ToolServerError, match=r"sent (too much|a message of more)"):
-        await tools.call(named(tools, name), {})
-    await until(lambda: not is_alive(pid))
+    call = asyncio.ensure_future(servers.call(tools["echo"], {"text": "x"}))
+    longest = 0.0
+    while not call.done():
+        began = time.monotonic()
+        await asyncio.sleep(0.01)
+        longest = max(longest, time.monotonic() - began)
+    assert longest < 1.0
+    assert len(call.result().text) <= 300_000
 
 
-TRICKY = ['a"[{,', "\\", '\\"', "", "\n[", "é,"]
-ANSWER = {"result": [{"text": text, "n": [1, 2, [], {}]} for text in TRICKY]}
-EACH = {"strings": 3, "lists": 2, "objects": 2, "commas": 4}
-IN_ALL = len(TRICKY) * sum(EACH.values()) + len(TRICKY) - 1 + 3
-
-
-@pytest.mark.parametrize("indent", [None, 2])
-def test_values_of_an_answer_are_counted(indent: int | None) -> None:
-    lines = json.dumps(ANSWER, indent=indent).encode().splitlines()
-    assert sum(map(guard.values, lines)) == IN_ALL
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 1_000])
-async def test_an_answer_in_pieces_of_any_size_is_passed_on_and_counted(
-    size: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", ["flood", "long"])
+async def test_a_flood_ends_with_the_call(
+    place: Place, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data = json.dumps(ANSWER, indent=2).encode()
-
-    class Pieces(httpx2.AsyncByteStream):
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            for start in range(0, len(data), size):
-                yield data[start : start + size]
-
-    given_up: list[str] = []
-
-    async def read() -> bytes:
-        body = client_module._Counted(Pieces(), guard.Flow(), given_up.append)
-        return b"".join([part async for part in body])
-
-    monkeypatch.setattr(guard, "MOST_VALUES", IN_ALL)
-    assert await read() == data and given_up == []
-    monkeypatch.setattr(guard, "MOST_VALUES", IN_ALL - 1)
-    with pytest.raises(guard.TooMuch):
-        await read()
-    assert given_up == ["It sent too much, so it was ended."]
+    monkeypatch.setattr(server_module, "CALLS_WITHIN", 1.0)
+    place.name(one=entry(f"log={place.log}"))
+    servers = place.servers()
+    await approved(servers)
+    tools = await opened(servers)
+    with pytest.raises(ToolServerError):
+        await servers.call(tools[name], {})
+    await until(lambda: not is_alive(place.pid))
 
 
-async def test_what_the_package_cannot_read_is_in_no_log(
+async def test_what_a_program_prints_is_in_no_log(
     place: Place, caplog: pytest.LogCaptureFixture
 ) -> None:
     place.name(one=entry("says={sk-not-for-logs}"))
     servers = place.servers()
     await approved(servers)
     tools = await opened(servers)
-    assert said(await tools.call(named(tools, "echo"), {"text": "on"})) == "on"
+    assert (await servers.call(tools["echo"], {"text": "on"})).text == "on"
     assert "not-for-logs" not in caplog.text
-
-
-async def test_what_others_do_with_the_package_is_logged(
-    place: Place, caplog: pytest.LogCaptureFixture
-) -> None:
-    place.name(one=entry())
-    servers = place.servers()
-    await approved(servers)
-    other = StdioServerParameters(command=sys.executable, args=["-c", "print('{theirs}')"])
-    async with stdio_client(other) as (read, _):
-        assert isinstance(await read.receive(), Exception)
-    assert "theirs" in caplog.text
-
-
-async def test_the_children_of_a_program_end_with_it(place: Place) -> None:
-    child = "import os, sys, time; open(sys.argv[1], 'w').write(str(os.getpid())); time.sleep(600)"
-    kept = place.root / "child"
-    begun = f"[sys.executable, '-c', {child!r}, {str(kept)!r}]"
-    start = f"import subprocess, sys; subprocess.Popen({begun})"
-    serve = f"import runpy; sys.argv = ['x']; runpy.run_path({str(PROGRAM)!r}, run_name='__main__')"
-    place.name(one={"command": sys.executable, "args": ["-c", f"{start}; {serve}"]})
-    servers = place.servers()
-    await approved(servers)
-    tools = await opened(servers)
-    await until(lambda: kept.exists() and kept.read_text())
-    pid = int(kept.read_text())
-    with pytest.raises(ToolServerError, match="ended during this"):
-        await tools.call(named(tools, "die"), {})
-    await servers.close()
-    await until(lambda: not is_alive(pid))
 
 
 async def test_a_server_that_cannot_start_says_why(place: Place) -> None:
     place.name(one=entry("no_start"), two={"command": "no-such-program-here"})
     servers = place.servers()
-    with pytest.raises(CommandError, match="It said: Not today"):
-        await approved(servers)
-    with pytest.raises(CommandError, match="no-such-program-here"):
-        await approved(servers, "two")
-    _, words, _ = await servers.tools()
-    assert all("is not available" in one for one in words) and len(words) == 2
+    await approved(servers)
+    await approved(servers, "two")
+    tools, [one, two] = await servers.tools()
+    assert tools == [] and "is not available" in one and "It said: Not today" in one
+    assert "no-such-program-here" in two
 
 
+@pytest.mark.parametrize("how", ["cancelled", "withdrawn", "too slow"])
 async def test_a_silent_server_holds_up_a_turn_for_a_bounded_time(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    place: Place, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(servers_module, "WAITS", 0.3)
-    monkeypatch.setattr(client_module, "STARTS_WITHIN", 1.0)
+    if how == "too slow":
+        monkeypatch.setattr(server_module, "STARTS_WITHIN", 3.0)
     place.name(one=entry("silent", f"log={place.log}"))
     servers = place.servers()
-    with pytest.raises(CommandError, match="did not answer within 1 s"):
-        await approved(servers)
-    tools, words, _ = await servers.tools()
-    assert tools == [] and "is still starting" in words[0]
+    digest = await approved(servers)
+    turn = asyncio.ensure_future(servers.tools())
+    await until(lambda: place.logged)
+    if how == "cancelled":
+        turn.cancel()
+    elif how == "withdrawn":
+        await servers.withdraw(digest)
+    await asyncio.wait({turn}, timeout=8)
+    assert turn.cancelled() if how == "cancelled" else "is not available" in turn.result()[1][0]
+    await until(lambda: not is_alive(place.pid))
 
 
 @pytest.mark.parametrize("how", ["garbled", "no_object"])
 async def test_a_list_that_breaks_the_protocol_is_said(place: Place, how: str) -> None:
     place.name(one=entry(how))
     servers = place.servers()
-    with pytest.raises(CommandError, match="breaks the protocol"):
-        await approved(servers)
-    [shown], _ = await servers.shown()
-    assert shown.state == "failed" and "breaks the protocol" in shown.why
+    await approved(servers)
+    tools, [words] = await servers.tools()
+    assert tools == [] and "The server refused it: " in words
 
 
 async def test_without_the_package_it_says_what_to_install(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, live_module.CLIENT, None)
+    monkeypatch.setattr(server_module, "find_spec", lambda name: None)
     place.name(one=entry())
-    with pytest.raises(CommandError, match="pip install"):
-        await approved(place.servers())
+    servers = place.servers()
+    await approved(servers)
+    assert "pip install" in (await servers.tools())[1][0]
 
 
 # --- their end -----------------------------------------------------------------------
 
 
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (OSError, IndexError):
-        return False
+async def test_no_module_beside_the_notebook_becomes_a_server(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``python -m`` looks in its folder first, where a sandboxed kernel may write."""
+    monkeypatch.chdir(place.root)
+    for folder in (place.root / "work", place.root):
+        for name in ("json", "mcp"):
+            (folder / name).mkdir()
+            code = f"open({str(place.log)!r}, 'w').close()"
+            (folder / name / "__init__.py").write_text(code)
+    code = (
+        f"import sys, runpy; sys.argv = ['x']; runpy.run_path({str(PROGRAM)!r}, None, '__main__')"
+    )
+    place.name(one={"command": sys.executable, "args": ["-c", code]})
+    servers = place.servers()
+    await approved(servers)
+    assert len(await opened(servers)) == 7
+    assert not place.log.exists(), "the notebook's folder gave it a module"
 
 
 async def test_programs_end_with_the_server(place: Place) -> None:
     place.name(one=entry("stays", f"log={place.log}"))
     servers = place.servers()
     await approved(servers)
-    pid = int(place.logged[0].split()[1])
-    assert is_alive(pid)
+    await opened(servers)
+    assert is_alive(place.pid)
     await servers.close()
-    assert not is_alive(pid)
+    await until(lambda: not is_alive(place.pid))
 
 
 PARENT = """
@@ -577,14 +593,15 @@ from tests.test_tool_servers import Place, approved, entry
 async def main():
     place = Place(Path(sys.argv[1]))
     place.name(one=entry("stays", f"log={place.log}"))
-    await approved(place.servers())
+    servers = place.servers()
+    await approved(servers)
+    await servers.tools()
     print("ready", flush=True)
     await asyncio.sleep(600)
 asyncio.run(main())
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="PR_SET_PDEATHSIG")
 async def test_programs_end_where_the_server_is_killed(tmp_path: Path) -> None:
     command = [sys.executable, "-c", PARENT, str(tmp_path)]
     process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
@@ -597,16 +614,49 @@ async def test_programs_end_where_the_server_is_killed(tmp_path: Path) -> None:
     await until(lambda: not is_alive(pid))
 
 
-def test_nothing_of_the_package_is_loaded_before_it_is_needed() -> None:
+def test_the_package_is_not_loaded_in_the_server() -> None:
     code = (
         "import sys; from jupyter_codeinterp.app import workbench;"
+        "from jupyter_codeinterp.features.mcp_client import server, servers, tool;"
         "print(sorted(name for name in sys.modules if name.split('.')[0] in ('mcp', 'mcp_types')))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 
+async def test_a_workbench_closes_every_part(caplog: pytest.LogCaptureFixture) -> None:
+    closed: list[str] = []
+
+    def part(name: str) -> Any:
+        async def close() -> None:
+            closed.append(name)
+            raise OSError("broken")
+
+        return SimpleNamespace(close=close)
+
+    names = ["verifier", "manager", "_kernels", "models", "store"]
+    features = Features()
+    features.closing.append(part("feature"))
+    bench: Any = SimpleNamespace(features=features, **{name: part(name) for name in names})
+    await Workbench.close(bench)
+    assert closed == ["feature", *names] and caplog.text.count("Could not close") == len(names) + 1
+
+
 # --- over HTTP -----------------------------------------------------------------------
+
+
+async def test_an_address_that_restarts_is_connected_anew(
+    place: Place, web: HttpToolServer
+) -> None:
+    servers = place.servers()
+    await approved(servers)
+    tools = await opened(servers)
+    assert (await servers.call(tools["echo"], {"text": "a"})).text == "a"
+    web.restart()
+    with pytest.raises(ToolServerError):
+        await servers.call(tools["echo"], {"text": "b"})
+    assert web.calls == 1
+    assert (await servers.call(tools["echo"], {"text": "c"})).text == "c"
 
 
 async def answering(head: str, piece: bytes) -> tuple[asyncio.Server, int, list[bytes]]:
@@ -631,7 +681,6 @@ async def answering(head: str, piece: bytes) -> tuple[asyncio.Server, int, list[
     [
         ("200 OK\r\nContent-Type: application/json", b" " * 65_536),
         ("200 OK\r\nContent-Type: text/event-stream", b"data: x\n" * 8_192),
-        ("200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip", b""),
         ("307 Temporary Redirect\r\nLocation: http://127.0.0.1:9/mcp", b""),
         ("500 Internal Server Error", b""),
     ],
@@ -639,16 +688,14 @@ async def answering(head: str, piece: bytes) -> tuple[asyncio.Server, int, list[
 async def test_a_web_server_that_misbehaves_is_given_up(
     place: Place, head: str, piece: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client_module, "STARTS_WITHIN", 10.0)
+    monkeypatch.setattr(server_module, "STARTS_WITHIN", 5.0)
     server, port, asked = await answering(head, piece)
     async with server:
         headers = {"Authorization": "Bearer not-for-others-0123456789"}
         place.name(one={"url": f"http://127.0.0.1:{port}/mcp", "headers": headers})
         servers = place.servers()
-        with pytest.raises(CommandError) as caught:
-            await approved(servers)
-        assert caught.value.code == "server_failed"
-        assert "not-for-others" not in caught.value.message
+        await approved(servers)
+        tools, [words] = await servers.tools()
+        assert tools == [] and "is not available" in words
+        assert "not-for-others" not in words
         assert b"not-for-others" in asked[0], "it gets the header of its entry"
-        [shown], _ = await servers.shown()
-        assert shown.state == "failed" and shown.why

@@ -25,9 +25,7 @@ from jupyter_codeinterp.base.sentences import (
     together,
 )
 from jupyter_codeinterp.base.translation import DOMAIN, load_catalogue, translated
-from jupyter_codeinterp.features.mcp_client.client import GUARDS
 from jupyter_codeinterp.features.mcp_client.entries import PERSONAL
-from jupyter_codeinterp.features.mcp_client.guard import TOO_LONG, TOO_MUCH
 from jupyter_codeinterp.journal.sqlite import SqliteStore
 from jupyter_codeinterp.journal.sqlite.file import MISSING
 from jupyter_codeinterp.kernel.wire.port import GONE
@@ -401,9 +399,8 @@ def test_a_notice_keeps_its_template_and_an_older_one_is_text(tmp_path: Path) ->
 
 def test_reasons_that_come_from_other_processes_are_sentences_again() -> None:
     known = {message.id for message in messages.catalogue()}
-    for english, words in (*GUARDS.items(), *REASONS.items()):
+    for english, words in REASONS.items():
         assert words == english and words.template in known
-    assert {*GUARDS} == {TOO_LONG, TOO_MUCH}
     said = refused_connections([ConnectionRecord(0, "a.org:443", str(NOT_LISTED))])
     assert said == "The sandbox refused connections: a.org:443 (not on the list of allowed hosts)."
     assert str(NOT_LISTED) in {part.template for part in parts_of(said)}

@@ -161,11 +161,6 @@ class CodeInterpSettings(Configurable):
         "change modes and keys. Code in a kernel can read that token. Needed only if "
         "another host serves the page.",
     ).tag(config=True)
-    mcp_runs_at_once = Bool(
-        False,
-        help="Let code of outside agents (MCP) run without asking, if their token has the scope "
-        "run. Limits as in Auto: highest_mode, auto_needs_sandbox, cell_timeout.",
-    ).tag(config=True)
     mcp_servers = Dict(
         help="MCP servers whose tools the agent may use, in the shape of mcpServers: "
         "{'time': {'command': 'uvx', 'args': ['mcp-server-time']}}. They start without a person's "
@@ -175,14 +170,6 @@ class CodeInterpSettings(Configurable):
         True,
         help="Let people name MCP servers of their own, in codeinterp/mcp-servers.json of the data "
         "directory. A person approves each before it starts.",
-    ).tag(config=True)
-    mcp_env = List(
-        Unicode(),
-        help="Variables of the server's environment that entries of MCP servers may use as "
-        "${NAME}, by name.",
-    ).tag(config=True)
-    mcp_call_timeout = Float(
-        120.0, min=1, help="Time limit of a call of an MCP server's tool, in seconds."
     ).tag(config=True)
     wait_keeps_kernel = Float(
         3600.0,

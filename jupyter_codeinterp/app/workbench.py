@@ -355,5 +355,4 @@ class NotebookWorkplace(Workplace):
         return MoreTools(
             tuple(tool for one in more for tool in one.tools),
             tuple(note for one in more for note in one.notes),
-            all(one.complete for one in more),
         )

@@ -90,20 +90,14 @@ class TurnTools:
     def __init__(self, own: ToolRegistry, workplace: Workplace) -> None:
         self._own = self.registry = own
         self._workplace = workplace
-        self._complete = False
-        """Whether ``registry`` stays as it is; False until the first turn."""
-        self._warned: set[str] = set()
+        self._found = False
 
-    async def find(self, untrusted: Untrusted) -> list[Sentence]:
-        """Add the tools of features. Returns warnings that the person has not read yet.
-
-        Once complete, the tools stay the same within a conversation, because models cache them.
-        """
-        if self._complete:
-            return []
+    async def find(self, untrusted: Untrusted) -> tuple[Sentence, ...]:
+        """Add the tools of features, in the first turn only: the tools stay the same within a
+        conversation, because models cache them. Returns warnings for the person."""
+        if self._found:
+            return ()
         more = await self._workplace.more_tools(untrusted)
-        self._complete = more.complete
+        self._found = True
         self.registry = self._own.with_more(more.tools)
-        new = [words for words in dict.fromkeys(more.notes) if words not in self._warned]
-        self._warned.update(new)
-        return new
+        return more.notes

@@ -5,7 +5,7 @@ import type { IFile } from './download';
 import type { SessionInfo } from './protocol';
 import type {
   IAgentToken,
-  IAgentTokens,
+  IMadeAgentToken,
   IToolServers,
   IToolServerWish,
   IConnected,
@@ -183,20 +183,17 @@ export class Api {
     return this._url('mcp');
   }
 
-  agentTokens(): Promise<IAgentTokens> {
-    return this._call('GET', 'mcp/tokens');
+  agentToken(): Promise<IAgentToken> {
+    return this._call('GET', 'mcp/token');
   }
 
-  /** Make a token. Only this answer has its secret. */
-  makeAgentToken(
-    name: string,
-    scope: IAgentToken['scope']
-  ): Promise<IAgentToken & { token: string }> {
-    return this._call('POST', 'mcp/tokens', { name, scope });
+  /** Make the token. Only this answer has its secret. */
+  makeAgentToken(): Promise<IMadeAgentToken> {
+    return this._call('POST', 'mcp/token');
   }
 
-  async revokeAgentToken(id: string): Promise<void> {
-    await this._call('DELETE', `mcp/tokens/${id}`);
+  async revokeAgentToken(): Promise<void> {
+    await this._call('DELETE', 'mcp/token');
   }
 
   toolServers(): Promise<IToolServers> {

@@ -18,10 +18,10 @@ export interface ICredentials {
 }
 
 /**
- * ``approve`` starts or restarts the server; ``off`` stops it.
+ * Whether the server may start.
  */
 export interface IToolServerWish {
-  readonly action: 'approve' | 'off';
+  readonly approved: boolean;
 }
 
 /**
@@ -158,23 +158,17 @@ export interface IModelInfo {
 }
 
 /**
- * ``installed``: whether the server can speak MCP. ``runs_at_once``: whether code of a token
- * with the scope ``run`` runs without review.
+ * ``made``: when the token was made, in seconds since 1970; 0 if there is none.
  */
-export interface IAgentTokens {
-  readonly tokens: readonly IAgentToken[];
-  readonly installed: boolean;
-  readonly runs_at_once: boolean;
+export interface IAgentToken {
+  readonly made: number;
 }
 
 /**
- * A token without its secret. ``made``: seconds since 1970.
+ * ``token`` is the secret. Nobody can read it again.
  */
-export interface IAgentToken {
-  readonly id: string;
-  readonly name: string;
-  readonly scope: 'look' | 'run';
-  readonly made: number;
+export interface IMadeAgentToken {
+  readonly token: string;
 }
 
 /**
@@ -186,17 +180,15 @@ export interface IToolServers {
 }
 
 /**
- * A server for people. ``id``: the digest to approve. ``lines``: exactly what would start,
- * without secrets for an admin's server. ``why``: why it cannot be used.
+ * A server of the person's file. ``id``: the digest to approve. ``lines``: exactly what would
+ * start. ``why``: why it is refused.
  */
 export interface IToolServer {
   readonly id: string;
   readonly name: string;
-  readonly place: string;
-  readonly state: 'asks' | 'failed' | 'off' | 'refused' | 'running' | 'stopped';
+  readonly state: 'approved' | 'asks' | 'refused';
   readonly lines: readonly string[];
   readonly why: string;
-  readonly tools: readonly ({ readonly name: string; readonly description: string; readonly why: string })[];
 }
 
 /**

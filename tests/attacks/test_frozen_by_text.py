@@ -83,9 +83,11 @@ SECRETS = secrets.Secrets()
 SECRETS.add(KEY)
 
 
-def checked_schema(text: str) -> object:
+def outside_tool(text: str) -> object:
+    entry = ServerEntry(name=text, digest="", is_admins=False)
+    schema = {"type": "object", "description": text[:7_000]}
     with contextlib.suppress(tools.BadTool):
-        return tools.checked({"type": "object", "properties": {text: {"enum": [text]}}})
+        return tools.outside_tool(entry, tools.RawTool(text, text, schema))
     return None
 
 
@@ -418,12 +420,8 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "staleness.same_code": lambda t: staleness.same_code(t, f"{t} "),
     "tool.outputs_of": lambda t: tool.outputs_of(tools.OutsideAnswer(t), str),
     "tool.words_of": lambda t: tool.words_of(t, t, {"a": t[:3_000]}),
-    "tools.checked": checked_schema,
-    "tools.texts": lambda t: list(tools.texts({t: [{"enum": [t]}]})),
-    "tools.chosen": lambda t: tools.chosen(
-        ServerEntry(name=t, digest="", place="person"),
-        [tools.RawTool(t[:99], t, {"type": "object", "description": t})],
-    ),
+    "tools.outside_tool": outside_tool,
+    "tools.plain_schema": lambda t: tools.plain_schema({"properties": {t: {"type": t}}}),
 }
 NOT_READ = {
     "keeps what it gets": (

@@ -51,12 +51,13 @@ test('a server is approved, and its tool asks with all arguments', async ({
     await page.screenshot({ path: info.outputPath(`approve ${theme}.png`) });
     expect(await findings(page, '.jp-codeinterp-Connections')).toEqual([]);
   }
-  const approve = servers.getByRole('button', { name: /^Approve and start/ });
+  const approve = servers.getByRole('button', { name: /^Approve/ });
   await expect(approve).not.toHaveAttribute('aria-disabled', 'true');
   await approve.click();
-  await expect(servers).toContainText('Running');
-  await servers.getByText('New conversations get 7 of 7 tools').click();
-  await page.screenshot({ path: info.outputPath('running.png') });
+  await expect(servers).toContainText(
+    'Approved. Starts with the next conversation.'
+  );
+  await page.screenshot({ path: info.outputPath('approved.png') });
   await panel.root.getByRole('button', { name: 'Connections' }).click();
 
   await panel.root.getByRole('button', { name: 'New conversation' }).click();

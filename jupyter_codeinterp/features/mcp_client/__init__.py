@@ -1,11 +1,10 @@
 """Tools of MCP servers for the agent. A person approves each server, and decides on each call.
 
 entries.py   entries of the admin and of the person's file
-servers.py   approvals and states of servers, and their tools for conversations
-live.py      one approved server: starts on demand
-client.py    a connection, by the package ``mcp``
-guard.py     the process between us and a program: bounds, and its end
-tools.py     checks a server's tools and their schemas, and chooses those that the agent is offered
+servers.py   approvals of servers, and their tools for conversations
+server.py    one approved server: starts on demand
+helper.py    the process that speaks with it, by the package ``mcp``
+tools.py     reads the tools that a server lists
 tool.py      a call: its card, its decision, its result
 handlers.py  REST for the panel
 """
@@ -28,11 +27,10 @@ def register(bench: Workbench) -> None:
 
     async def tools(untrusted: Untrusted) -> MoreTools:
         from ...run.turn.workplace import MoreTools  # not at the server's start
-        from .tool import tools_of
+        from .tool import tool_for
 
-        found, notes, complete = await servers.tools()
-        made, faults = tools_of(servers, found, untrusted)
-        return MoreTools(tuple(made), (*notes, *faults), complete)
+        found, notes = await servers.tools()
+        return MoreTools(tuple(tool_for(servers, one, untrusted) for one in found), tuple(notes))
 
     def routes() -> Routes:
         from .handlers import ROUTES  # imports a web server

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -12,13 +12,13 @@ from ...wire.commands import BOTH, LOOK
 
 
 class Wish(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """``approve`` starts or restarts the server; ``off`` stops it."""
+    """Whether the server may start."""
 
-    action: Literal["approve", "off"]
+    approved: bool
 
 
 async def tool_servers(handler: Handler) -> dict[str, Any]:
-    """All servers. Starts nothing."""
+    """The servers of the person's file. Starts nothing."""
     found, faults = await handler.settings["codeinterp_tool_servers"].shown()
     return {"servers": found, "faults": faults}
 
@@ -27,7 +27,7 @@ async def change_tool_server(handler: Handler, digest: str) -> dict[str, Any]:
     """Carry out a person's wish for the server with exactly this entry."""
     servers = handler.settings["codeinterp_tool_servers"]
     wish = handler.given(Wish)
-    await (servers.approve if wish.action == "approve" else servers.turn_off)(digest)
+    await (servers.approve if wish.approved else servers.withdraw)(digest)
     return await tool_servers(handler)
 
 

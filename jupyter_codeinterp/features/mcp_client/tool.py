@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...agent.tools.shared.base import Tool
@@ -14,14 +14,13 @@ from ...base.sentences import Sentence, as_it_is
 from ...base.visible import visible_line
 from ...run.approval.code_warnings import hidden_characters
 from ...run.approval.policy import SPOKEN_TO
-from ...view.injection.signs import signs
-from ...view.outputs import BUDGET, IMAGES_A_RESULT
+from ...view.outputs import BUDGET
 from ...view.plain_text import READ, clean, cut
 from ...view.untrusted import Untrusted
 from ...wire.events import Status
 from ...wire.messages import ToolUse
 from ...wire.ops import Output
-from .tools import LONGEST_DESCRIPTION, BadTool, OutsideAnswer, OutsideTool, texts
+from .tools import OutsideAnswer, OutsideTool
 
 if TYPE_CHECKING:
     from .servers import ToolServers
@@ -32,53 +31,26 @@ it."""
 LONGEST = 20_000
 """Characters of a call's arguments. A person cannot review more."""
 LONGEST_TITLE = 60
-LONGEST_NAME = 60
 DESCRIPTION = "From the MCP server {server}, another program. Its own description:"
-SPEAKS = Sentence("its description or its schema gives the model orders")
-HAS_OURS = Sentence("its input schema contains a key or one of our delimiters")
-GONE = Sentence("The server no longer has this tool.")
 HAS_KEY = Sentence("The arguments contain a key, so nothing was sent. Leave it out.")
-CHANGED = Sentence(
-    "The server has changed the tool's description since the conversation began. The model knows "
-    "the old one."
+NOT_PLAIN = Sentence(
+    "The arguments are no plain JSON of at most {limit:,} characters.", limit=LONGEST
 )
 
 _STATUS: dict[str, Status] = {"ended": "error", "too_slow": "timeout", "refused": "error"}
 """The status of a failed call that had begun, by the error's code."""
 
 
-def tools_of(
-    source: ToolServers, found: Iterable[OutsideTool], untrusted: Untrusted
-) -> tuple[list[Tool], list[Sentence]]:
-    """The tools for one conversation, and why others are left out."""
-    made: list[Tool] = []
-    faults: list[Sentence] = []
-    for tool in found:
-        try:
-            made.append(_tool(source, tool, untrusted))
-        except BadTool as error:
-            faults.append(Sentence("{tool}: {why}.", tool=_title(tool), why=error.why))
-    return made, faults
-
-
-def _tool(source: ToolServers, tool: OutsideTool, untrusted: Untrusted) -> Tool:
-    """Raises BadTool."""
-    told = clean(tool.description)
-    inside = list(texts(tool.schema))
-    if any(signs(text, 1) for text in (told, *inside)):
-        raise BadTool(SPEAKS)
-    if any(untrusted.inert(text) != text for text in inside):
-        raise BadTool(HAS_OURS)
-    server = untrusted.inert(visible_line(tool.server)[:LONGEST_NAME])
-    quoted = untrusted.quoted(untrusted.inert(cut(told, LONGEST_DESCRIPTION)))
+def tool_for(source: ToolServers, tool: OutsideTool, untrusted: Untrusted) -> Tool:
+    """The tool for a conversation."""
+    server = untrusted.inert(visible_line(tool.server))
+    quoted = untrusted.quoted(untrusted.inert(tool.description))
 
     async def work(step: Step, call: ToolUse, given: dict[str, Any]) -> None:
         if is_refused(step, call):
             return
         try:
             await _ask_and_call(step, call, given, source, tool)
-        except NotCalled as error:
-            _end(step, call, tool, "not_started", error.why)
         except ToolServerError as error:
             status = _STATUS.get(error.code, "not_started")
             _end(step, call, tool, status, error.message, is_error=True)
@@ -100,24 +72,15 @@ def _title(tool: OutsideTool) -> Sentence:
     return as_it_is(text if len(text) <= LONGEST_TITLE else text[: LONGEST_TITLE - 1] + "…")
 
 
-class NotCalled(ValueError):
-    """Nothing was sent, and why."""
-
-    def __init__(self, why: Sentence) -> None:
-        super().__init__(str(why))
-        self.why = why
-
-
 def words_of(server: str, tool: str, arguments: dict[str, Any]) -> str:
     """The text of a call that a person reads before they decide: nothing cut, nothing hidden.
-    Raises NotCalled if a person could not review it."""
+    Raises ToolServerError if a person could not review it."""
     try:
         plain = json.dumps(arguments, indent=2, ensure_ascii=False, allow_nan=False)
     except (ValueError, RecursionError):
-        raise NotCalled(Sentence("The arguments are no plain JSON.")) from None
+        raise ToolServerError("not_started", NOT_PLAIN) from None
     if len(plain) > LONGEST:
-        words = "The arguments have {count:,} characters; {limit:,} are allowed."
-        raise NotCalled(Sentence(words, count=len(plain), limit=LONGEST))
+        raise ToolServerError("not_started", NOT_PLAIN)
     # The same JSON with escapes for characters that cannot be seen.
     seen = "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in plain)
     return f"Server: {visible_line(server)}\nTool: {visible_line(tool)}\nArguments: {seen}"
@@ -125,39 +88,26 @@ def words_of(server: str, tool: str, arguments: dict[str, Any]) -> str:
 
 def outputs_of(answer: OutsideAnswer, scrub: Callable[[str], str]) -> list[Output]:
     """The answer within the limits of a result, and without keys."""
-    text, images = cut(clean(scrub(cut(answer.text, READ))), MOST), answer.images
-    if len(images) > IMAGES_A_RESULT:
-        text += f"\n[{len(images) - IMAGES_A_RESULT} more images not shown]"
-    shown: Output = {"output_type": "display_data", "data": {"text/plain": text}, "metadata": {}}
-    return [*images[:IMAGES_A_RESULT], *([shown] if text else [])]
+    text = cut(clean(scrub(cut(answer.text, READ))), MOST)
+    return [{"output_type": "display_data", "data": {"text/plain": text}, "metadata": {}}]
 
 
 async def _ask_and_call(
     step: Step, call: ToolUse, given: dict[str, Any], source: ToolServers, tool: OutsideTool
 ) -> None:
-    """Ask the person, again if the tool changes meanwhile, and call it. Raises NotCalled and
-    ToolServerError."""
-    turn, why = step.turn, Sentence()
+    """Ask the person, and call the tool. Raises ToolServerError."""
+    turn = step.turn
     words = words_of(tool.server, tool.tool, given)
     if turn.untrusted.known(words) != words:
-        raise NotCalled(HAS_KEY)
-    while True:
-        now = await source.pinned(tool)
-        if not now:
-            raise NotCalled(GONE)
-        notices = list(hidden_characters(words))
-        if now != tool.pinned:
-            notices.append(CHANGED)
-        if turn.cautions.sign:
-            notices.append(Sentence(SPOKEN_TO, sign=turn.cautions.sign))
-        draft = draft_of(call, "tool", _title(tool), words, why, *notices)
-        decision = await confirm(step, call, draft)
-        if decision is None:
-            return
-        why = Sentence() if decision.source == words else DIFFERS
-        if not why and await source.pinned(tool) == now:
-            break
-        why = why or CHANGED
+        raise ToolServerError("not_started", HAS_KEY)
+    notices = list(hidden_characters(words))
+    if turn.cautions.sign:
+        notices.append(Sentence(SPOKEN_TO, sign=turn.cautions.sign))
+    decision = await confirm(step, call, draft_of(call, "tool", _title(tool), words, *notices))
+    if decision is None:
+        return
+    if decision.source != words:
+        raise ToolServerError("not_started", DIFFERS)
     # The result in case Stop comes meanwhile.
     _end(step, call, tool, "interrupted", CUT_OFF)
     answer = await source.call(tool, given)
@@ -167,7 +117,6 @@ async def _ask_and_call(
         call,
         "error" if answer.is_error else "ok",
         title=_title(tool),
-        images=seen.images,
         quoted=turn.untrusted.quoted(seen.text) if seen.text else "",
     )
 

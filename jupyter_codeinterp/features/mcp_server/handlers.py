@@ -1,7 +1,7 @@
 """``/codeinterp/api/mcp``: from tornado's requests to the package's ASGI application. Also REST for
-clients' tokens.
+the client's token.
 
-Only a client's token counts for MCP. Cookies, the server's token and URL parameters do not, so no
+Only the client's token counts for MCP. Cookies, the server's token and URL parameters do not, so no
 web page can be tricked into a call.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from http import HTTPStatus
+from importlib.util import find_spec
 from typing import Any
 
 import msgspec
@@ -20,21 +21,18 @@ from jupyter_server.utils import ensure_async
 from tornado import web
 from tornado.iostream import StreamClosedError
 
-from ...base.errors import CodeInterpError, CommandError
+from ...base.errors import CommandError
 from ...extensions import Route
 from ...server.rest.base import Handler
 from ...wire.commands import BOTH, LOOK
-from .service import ClientService
-from .tokens import CALLER, Scope, Token, TokenHolder
+from .service import NOT_INSTALLED, Caller, ClientService
+from .token_file import Token
 
 _STATUS = {
     "no_token": HTTPStatus.UNAUTHORIZED,
-    "wrong_origin": HTTPStatus.FORBIDDEN,
     "not_installed": HTTPStatus.NOT_IMPLEMENTED,
+    "not_kept": HTTPStatus.INTERNAL_SERVER_ERROR,
 }
-UNKNOWN = "mcp"
-"""The username for tokens of earlier versions, which have no maker."""
-WRONG_ORIGIN = "Web pages of other sites cannot use this server."
 
 
 class McpHandler(JupyterHandler):
@@ -48,44 +46,29 @@ class McpHandler(JupyterHandler):
         self._gone = asyncio.Event()
 
     @allow_unauthenticated
-    async def post(self) -> None:
-        await self._serve()
-
-    @allow_unauthenticated
-    async def get(self) -> None:
-        await self._serve()
-
-    @allow_unauthenticated
-    async def delete(self) -> None:
-        await self._serve()
-
     async def _serve(self) -> None:
+        if not self.check_origin():
+            raise web.HTTPError(HTTPStatus.FORBIDDEN)
         try:
             token = self._token()
-            sessions = await self._service.sessions(token.id)
-        except CodeInterpError as error:
-            self._refuse(error)
+            protocol = await self._service.protocol()
+        except CommandError as error:
+            self.set_status(_STATUS[error.code])
+            self.set_header("WWW-Authenticate", "Bearer")
+            self.finish({"message": str(error.message)})
             return
         self.clear_header("Content-Type")
-        await sessions.handle(self._scope(token), self._receiver(), self._send)
+        await protocol.handle(self._scope(token), self._receiver(), self._send)
         if not self._finished:
             with suppress(StreamClosedError):
                 await self.finish()
 
-    def _token(self) -> Token:
-        """Raises CommandError ``wrong_origin`` or ``no_token``."""
-        if not self.check_origin():
-            raise CommandError("wrong_origin", WRONG_ORIGIN)
-        kind, _, secret = self.request.headers.get("Authorization", "").partition(" ")
-        return self._service.tokens.find(secret.strip() if kind.lower() == "bearer" else "")
+    get = post = delete = _serve
 
-    def _refuse(self, error: CodeInterpError) -> None:
-        status = _STATUS.get(error.code, HTTPStatus.INTERNAL_SERVER_ERROR)
-        self.set_status(status)
-        if status == HTTPStatus.UNAUTHORIZED:
-            self.set_header("WWW-Authenticate", "Bearer")
-        self.set_header("Content-Type", "application/json")
-        self.finish(msgspec.json.encode({"code": error.code, "message": str(error.message)}))
+    def _token(self) -> Token:
+        """Raises CommandError ``no_token`` or ``not_kept``."""
+        kind, _, secret = self.request.headers.get("Authorization", "").partition(" ")
+        return self._service.token_file.find(secret.strip() if kind.lower() == "bearer" else "")
 
     # --- ASGI ------------------------------------------------------------------------
 
@@ -102,13 +85,13 @@ class McpHandler(JupyterHandler):
             "path": request.path,
             "query_string": b"",
             "headers": headers,
-            CALLER: TokenHolder(token, self._may),
+            "codeinterp_caller": Caller(token, self._may),
         }
 
     async def _may(self, action: str, resource: str) -> bool:
         """Whether the server's authorizer lets the token's maker do this."""
-        maker = dict(self._service.tokens.maker(self._token().id))
-        user = User(str(maker.get("username") or UNKNOWN))
+        maker = self._token().maker
+        user = User(str(maker["username"]))
         vars(user).update(maker)  # Logins add fields, which their authorizers ask for.
         try:
             asked = self.authorizer.is_authorized(self, user, action, resource)
@@ -147,50 +130,32 @@ class McpHandler(JupyterHandler):
         self._gone.set()
 
 
-class NoDiscoveryHandler(JupyterHandler):
-    """Answers 404. Clients that find OAuth would ignore the token in their settings."""
-
-    @allow_unauthenticated
-    async def get(self) -> None:
-        raise web.HTTPError(HTTPStatus.NOT_FOUND)
+# --- REST for the token --------------------------------------------------------------
 
 
-# --- REST for tokens -----------------------------------------------------------------
+class TokenState(msgspec.Struct, frozen=True):
+    """``made``: when the token was made, in seconds since 1970; 0 if there is none."""
+
+    made: float
 
 
-class NewToken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """``name``: for people. ``scope``: ``look`` reads; ``run`` also changes and runs, by review."""
-
-    name: str
-    scope: Scope = "look"
-
-
-class MadeToken(Token, frozen=True):
+class MadeToken(msgspec.Struct, frozen=True):
     """``token`` is the secret. Nobody can read it again."""
 
-    token: str = ""
+    token: str
 
 
-class ListedTokens(msgspec.Struct, frozen=True):
-    """``installed``: whether the server can speak MCP. ``runs_at_once``: whether code of a token
-    with the scope ``run`` runs without review."""
-
-    tokens: tuple[Token, ...]
-    installed: bool
-    runs_at_once: bool
-
-
-async def tokens(handler: Handler) -> ListedTokens:
-    mcp: ClientService = handler.settings["codeinterp_mcp"]
-    return ListedTokens(mcp.tokens.all(), mcp.installed, mcp.runs_at_once)
+async def token(handler: Handler) -> TokenState:
+    known = handler.settings["codeinterp_mcp"].token_file.token
+    return TokenState(0.0 if known is None else known.made)
 
 
 async def make_token(handler: Handler) -> MadeToken:
-    given = handler.given(NewToken)
-    mcp: ClientService = handler.settings["codeinterp_mcp"]
+    """Replace the token."""
+    if find_spec("mcp") is None:
+        raise CommandError("not_installed", NOT_INSTALLED)
     maker = {name: value for name, value in vars(handler.current_user).items() if _is_json(value)}
-    token, secret = mcp.tokens.make(given.name, given.scope, maker)
-    return MadeToken(**msgspec.structs.asdict(token), token=secret)
+    return MadeToken(handler.settings["codeinterp_mcp"].token_file.make(maker))
 
 
 def _is_json(value: object) -> bool:
@@ -200,20 +165,15 @@ def _is_json(value: object) -> bool:
         return False
 
 
-async def revoke_token(handler: Handler, token_id: str) -> None:
-    handler.settings["codeinterp_mcp"].tokens.revoke(token_id)
+async def revoke_token(handler: Handler) -> None:
+    handler.settings["codeinterp_mcp"].token_file.revoke()
 
 
-PROTOCOL_ROUTES: tuple[tuple[str, type[JupyterHandler]], ...] = (
-    (r"mcp", McpHandler),
-    (r"mcp/(?:.*/)?\.well-known/.*", NoDiscoveryHandler),
-    (r"\.well-known/.*", NoDiscoveryHandler),
-)
-"""These need a client's token instead of a login."""
-TOKEN = r"([0-9a-f]{16})"
+PROTOCOL_ROUTES: tuple[tuple[str, type[JupyterHandler]], ...] = ((r"mcp", McpHandler),)
+"""Needs a client's token instead of a login."""
 REST_ROUTES: tuple[Route, ...] = (
-    Route("GET", r"mcp/tokens", (LOOK,), tokens),
-    Route("POST", r"mcp/tokens", BOTH, make_token, HTTPStatus.CREATED),
-    Route("DELETE", rf"mcp/tokens/{TOKEN}", BOTH, revoke_token),
+    Route("GET", r"mcp/token", (LOOK,), token),
+    Route("POST", r"mcp/token", BOTH, make_token, HTTPStatus.CREATED),
+    Route("DELETE", r"mcp/token", BOTH, revoke_token),
 )
 ROUTES: tuple[Any, ...] = (*REST_ROUTES, *PROTOCOL_ROUTES)

@@ -23,8 +23,6 @@ class MoreTools(NamedTuple):
     """Each a ``Tool`` of the registry."""
     notes: tuple[Sentence, ...] = ()
     """Warnings for the person."""
-    complete: bool = True
-    """Whether the tools stay the same from here on. If not, the next turn asks again."""
 
 
 class Workplace:

@@ -12,7 +12,6 @@ import { emptyView, reduce } from '../../panel/view/reduce';
 import type { ISessionView } from '../../panel/view/view';
 import type {
   IAgentToken,
-  IAgentTokens,
   IToolServers,
   IToolServerWish,
   IApi,
@@ -593,23 +592,22 @@ export class FakeApi implements IApi {
   entered: [string, ICredentials][] = [];
 
   mcpAddress = 'http://localhost:8888/codeinterp/api/mcp';
-  tokens: IAgentToken[] = [];
+  token: IAgentToken = { made: 0 };
 
-  async agentTokens(): Promise<IAgentTokens> {
-    return { tokens: this.tokens, installed: true, runs_at_once: false };
+  async agentToken(): Promise<IAgentToken> {
+    return this.token;
   }
 
-  async makeAgentToken(name: string, scope: IAgentToken['scope']) {
+  async makeAgentToken() {
     if (this.refusal) {
       throw new Error(this.refusal);
     }
-    const token = { id: `${this.tokens.length}`, name, scope, made: 0 };
-    this.tokens = [...this.tokens, token];
-    return { ...token, token: `cimcp_${name}` };
+    this.token = { made: 1 };
+    return { token: 'cimcp_new' };
   }
 
-  async revokeAgentToken(id: string): Promise<void> {
-    this.tokens = this.tokens.filter(one => one.id !== id);
+  async revokeAgentToken(): Promise<void> {
+    this.token = { made: 0 };
   }
 
   servers: IToolServers = { servers: [], faults: [] };

@@ -1,7 +1,6 @@
 /** The connections to models: list, connect, test, forget, and find local servers. */
 import type {
   IAgentToken,
-  IAgentTokens,
   IApi,
   IConnected,
   IConnection,
@@ -63,7 +62,7 @@ export class Connections {
     return this._api.toolServers();
   }
 
-  /** Approve a server, or turn it off. Rejects with a message for people. */
+  /** Approve a server, or withdraw the approval. Rejects with a message for people. */
   async toolServer(id: string, wish: IToolServerWish): Promise<IToolServers> {
     this._needsPerson();
     return this._api.toolServer(id, wish);
@@ -103,21 +102,18 @@ export class Connections {
     return this._api.mcpAddress;
   }
 
-  agentTokens(): Promise<IAgentTokens> {
-    return this._api.agentTokens();
+  agentToken(): Promise<IAgentToken> {
+    return this._api.agentToken();
   }
 
   /** Returns the secret, which nobody can read again. */
-  async makeAgentToken(
-    name: string,
-    scope: IAgentToken['scope']
-  ): Promise<string> {
+  async makeAgentToken(): Promise<string> {
     this._needsPerson();
-    return (await this._api.makeAgentToken(name, scope)).token;
+    return (await this._api.makeAgentToken()).token;
   }
 
-  revokeAgentToken(id: string): Promise<void> {
-    return this._api.revokeAgentToken(id);
+  revokeAgentToken(): Promise<void> {
+    return this._api.revokeAgentToken();
   }
 
   private _needsPerson(): void {

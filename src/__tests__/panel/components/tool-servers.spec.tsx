@@ -17,11 +17,9 @@ afterEach(cleanup);
 const SERVER: IToolServer = {
   id: 'a'.repeat(64),
   name: '<b>time',
-  place: 'person',
   state: 'asks',
   lines: ['Command: uvx', 'Argument 1: mcp-server-time'],
-  why: '',
-  tools: []
+  why: ''
 };
 
 async function shown(...servers: IToolServer[]) {
@@ -39,7 +37,7 @@ async function shown(...servers: IToolServer[]) {
 }
 
 function start(): HTMLElement {
-  return screen.getByRole('button', { name: /^Approve and start/ });
+  return screen.getByRole('button', { name: /^Approve/ });
 }
 
 async function press(control: HTMLElement): Promise<void> {
@@ -49,26 +47,22 @@ async function press(control: HTMLElement): Promise<void> {
   });
 }
 
-it('shows the entry of a server that is off, which nobody may have approved', async () => {
-  await shown({ ...SERVER, state: 'off' });
-  const entry = screen.getByText(/Argument 1: mcp-server-time/);
-  expect(entry.closest('details')).toBeNull();
-  start();
-});
-
 it('ignores a press right after the button came', async () => {
   jest.useFakeTimers();
   try {
     const made = makeStore();
-    const running = { ...SERVER, state: 'running' } as const;
-    made.api.servers = { servers: [running], faults: [] };
+    const approved = { ...SERVER, state: 'approved' } as const;
+    made.api.servers = { servers: [approved], faults: [] };
     render(
       <PanelContext.Provider value={surroundings(made.store)}>
         <ToolServers />
       </PanelContext.Provider>
     );
     await act(() => jest.advanceTimersByTimeAsync(5_000));
-    made.api.servers = { servers: [{ ...running, state: 'off' }], faults: [] };
+    made.api.servers = {
+      servers: [{ ...approved, state: 'asks' }],
+      faults: []
+    };
     fireEvent.click(screen.getByRole('button', { name: /^Turn off/ }));
     await act(() => jest.advanceTimersByTimeAsync(100));
     fireEvent.click(start());
@@ -78,8 +72,8 @@ it('ignores a press right after the button came', async () => {
     fireEvent.click(start());
     await act(() => jest.advanceTimersByTimeAsync(100));
     expect(made.api.wishes).toEqual([
-      [SERVER.id, { action: 'off' }],
-      [SERVER.id, { action: 'approve' }]
+      [SERVER.id, { approved: false }],
+      [SERVER.id, { approved: true }]
     ]);
   } finally {
     jest.useRealTimers();
@@ -109,21 +103,15 @@ it('shows the whole entry before it is approved', async () => {
   expect(group.textContent).toContain('Argument 1: mcp-server-time');
   expect(group.textContent).toContain('<b>time');
   expect(group.textContent).toContain('mcp-servers.json: not JSON.');
-  screen.getByRole('button', { name: 'Approve and start: <b>time' });
+  screen.getByRole('button', { name: 'Approve: <b>time' });
 });
 
-it('turns a server off, and says which tools are left out', async () => {
-  const tools = [
-    { name: 'now', description: '', why: '' },
-    { name: 'zone', description: '', why: 'no room' }
-  ];
-  const { api } = await shown({ ...SERVER, state: 'running', tools });
-  screen.getByText('New conversations get 1 of 2 tools');
-  expect(screen.getByText('no room').closest('li')?.textContent).toBe(
-    'zone no room'
-  );
+it('turns a server off', async () => {
+  const { api } = await shown({ ...SERVER, state: 'approved' });
+  const entry = screen.getByText(/Argument 1: mcp-server-time/);
+  expect(entry.closest('details')).not.toBeNull();
   await press(screen.getByRole('button', { name: 'Turn off: <b>time' }));
-  expect(api.wishes).toEqual([[SERVER.id, { action: 'off' }]]);
+  expect(api.wishes).toEqual([[SERVER.id, { approved: false }]]);
 });
 
 it('shows nothing where there are no servers', async () => {

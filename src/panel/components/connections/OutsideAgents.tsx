@@ -1,6 +1,6 @@
-/** The tokens with which agents outside of JupyterLab work in notebooks over MCP. */
+/** The token with which another agent works in notebooks over MCP. */
 import React from 'react';
-import type { IAgentToken, IAgentTokens } from '../../../protocol/api';
+import type { IAgentToken } from '../../../protocol/api';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
 
@@ -11,26 +11,36 @@ export const APART = {
   borderTop: '1px solid var(--jp-border-color2)'
 };
 
-/** A new token, shown once. */
-interface IMade {
-  readonly name: string;
-  readonly secret: string;
-}
-
 export function OutsideAgents(): JSX.Element {
   const { store, trans } = usePanel();
-  const [listed, setListed] = React.useState<IAgentTokens | null>(null);
-  const [made, setMade] = React.useState<IMade | null>(null);
+  const [token, setToken] = React.useState<IAgentToken | null>(null);
+  /** A new token, shown once. */
+  const [secret, setSecret] = React.useState('');
+  const [failure, setFailure] = React.useState('');
   const load = () =>
     store.state.attempt(async () =>
-      setListed(await store.connections.agentTokens())
+      setToken(await store.connections.agentToken())
     );
+  const make = async () => {
+    setFailure('');
+    try {
+      setSecret(await store.connections.makeAgentToken());
+      await load();
+    } catch (error) {
+      setFailure(store.state.messageOf(error));
+    }
+  };
+  const revoke = () =>
+    store.state.attempt(async () => {
+      await store.connections.revokeAgentToken();
+      await load();
+    });
   return (
     <details
       style={APART}
       onToggle={event => {
         // Closing the group removes the secret.
-        setMade(null);
+        setSecret('');
         if (event.currentTarget.open) {
           void load();
         }
@@ -41,174 +51,59 @@ export function OutsideAgents(): JSX.Element {
       </summary>
       <p className="jp-codeinterp-Connect-hint">
         {trans.__(
-          'With a token, an agent outside of JupyterLab can read your notebooks, or also write and run cells.'
-        )}{' '}
-        {listed && modeOf(listed)}
+          'With the token, an agent outside of JupyterLab reads your notebooks, writes cells and runs them. Its code waits for your review.'
+        )}
       </p>
-      {listed && (
-        <ul>
-          {listed.tokens.map(token => (
-            <Row key={token.id} token={token} changed={load} />
-          ))}
-        </ul>
-      )}
-      {made ? (
-        <Secret
-          made={made}
-          listed={listed?.tokens.length ?? 0}
-          done={() => setMade(null)}
-        />
+      {secret ? (
+        <Secret secret={secret} done={() => setSecret('')} />
       ) : (
-        listed?.installed && (
-          <TokenForm
-            made={found => {
-              setMade(found);
-              void load();
-            }}
-          />
+        token && (
+          <div className="jp-codeinterp-Connections-line">
+            {token.made > 0 && (
+              <span>
+                {trans.__(
+                  'Token since %1',
+                  new Date(token.made * 1000).toLocaleDateString()
+                )}
+              </span>
+            )}
+            <Button onClick={() => void make()}>
+              {token.made > 0
+                ? trans.__('Replace token')
+                : trans.__('Make token')}
+            </Button>
+            {token.made > 0 && (
+              <Button look="link" onClick={() => void revoke()}>
+                {trans.__('Revoke token')}
+              </Button>
+            )}
+          </div>
         )
       )}
-    </details>
-  );
-
-  function modeOf({ installed, runs_at_once }: IAgentTokens): string {
-    if (!installed) {
-      return trans.__(
-        'First install a package on the server and restart it: %1',
-        'pip install "jupyter_codeinterp[mcp]"'
-      );
-    }
-    return runs_at_once
-      ? trans.__('The admin lets its code run without your review.')
-      : trans.__('Its code waits for your review.');
-  }
-}
-
-function Row(props: {
-  token: IAgentToken;
-  changed: () => Promise<unknown>;
-}): JSX.Element {
-  const { id, name, scope, made } = props.token;
-  const { store, trans } = usePanel();
-  const since = new Date(made * 1000).toLocaleDateString();
-  return (
-    <li>
-      <div className="jp-codeinterp-Connections-line">
-        <strong>{name}</strong>
-        <span>
-          {scope === 'run'
-            ? trans.__('Reads, writes and runs · since %1', since)
-            : trans.__('Reads · since %1', since)}
-        </span>
-        <Button
-          look="link"
-          aria-label={trans.__('Revoke %1', name)}
-          onClick={() =>
-            void store.state.attempt(async () => {
-              await store.connections.revokeAgentToken(id);
-              await props.changed();
-            })
-          }
-        >
-          {trans.__('Revoke')}
-        </Button>
-      </div>
-    </li>
-  );
-}
-
-/** A `ref` that scrolls a new element into view, below a long list. */
-function intoView(shown: HTMLElement | null): void {
-  shown?.scrollIntoView?.({ block: 'nearest' });
-}
-
-function TokenForm(props: { made: (made: IMade) => void }): JSX.Element {
-  const { store, trans } = usePanel();
-  const [name, setName] = React.useState('');
-  const [scope, setScope] = React.useState<IAgentToken['scope']>('look');
-  const [failure, setFailure] = React.useState('');
-  const make = async () => {
-    setFailure('');
-    try {
-      const secret = await store.connections.makeAgentToken(name, scope);
-      props.made({ name, secret });
-    } catch (error) {
-      setFailure(store.state.messageOf(error));
-    }
-  };
-  return (
-    <form
-      ref={intoView}
-      className="jp-codeinterp-Connect"
-      onSubmit={event => {
-        event.preventDefault();
-        void make();
-      }}
-    >
-      <label>
-        {trans.__('Name of the agent')}
-        <input
-          className="jp-codeinterp-Input"
-          autoComplete="off"
-          maxLength={60}
-          value={name}
-          onChange={event => setName(event.target.value)}
-        />
-      </label>
-      <label>
-        {trans.__('Permissions')}
-        <select
-          className="jp-codeinterp-Input"
-          value={scope}
-          onChange={event =>
-            setScope(event.target.value as IAgentToken['scope'])
-          }
-        >
-          <option value="look">{trans.__('Read notebooks')}</option>
-          <option value="run">{trans.__('Read, write and run cells')}</option>
-        </select>
-      </label>
       {failure && (
         <p className="jp-codeinterp-Card-failure" role="alert">
           {failure}
         </p>
       )}
-      <div className="jp-codeinterp-Connect-actions">
-        <Button type="submit" disabled={!name.trim()}>
-          {trans.__('Make token')}
-        </Button>
-      </div>
-    </form>
+    </details>
   );
 }
 
-function Secret(props: {
-  made: IMade;
-  /** How many tokens are listed above. */
-  listed: number;
-  done: () => void;
-}): JSX.Element {
-  const { name, secret } = props.made;
+function Secret(props: { secret: string; done: () => void }): JSX.Element {
   const { store, trans } = usePanel();
-  const group = React.useRef<HTMLDivElement>(null);
-  // Scroll again once the list above has grown.
-  React.useEffect(() => intoView(group.current), [props.listed]);
   const rows: [string, string][] = [
     [trans.__('Address'), store.connections.mcpAddress],
-    [trans.__('Header'), `Authorization: Bearer ${secret}`]
+    [trans.__('Header'), `Authorization: Bearer ${props.secret}`]
   ];
   return (
     <div
       className="jp-codeinterp-Connect"
       role="group"
-      aria-label={name}
-      ref={group}
+      aria-label={trans.__('New token')}
+      ref={shown => shown?.scrollIntoView?.({ block: 'nearest' })}
     >
       <p role="status">
-        {trans.__(
-          'Give these to %1. The token is not shown again.',
-          name.trim()
-        )}
+        {trans.__('Give these to the agent. The token is not shown again.')}
       </p>
       {rows.map(([label, value]) => (
         <label key={label}>

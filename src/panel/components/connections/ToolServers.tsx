@@ -81,20 +81,18 @@ function Row(props: { server: IToolServer; wish: Wish }): JSX.Element {
   const { trans } = usePanel();
   const [busy, setBusy] = React.useState(false);
   const [refused, setRefused] = React.useState(false);
-  const work = async (what: IToolServerWish) => {
+  const work = async (approved: boolean) => {
     setBusy(true);
     setRefused(false);
-    await wish(server.id, what);
+    await wish(server.id, { approved });
     setBusy(false);
   };
   /** Whether approval is missing: the entry is shown unfolded. */
-  const asks = server.state === 'asks' || server.state === 'off';
-  const starts = asks || ['failed', 'stopped'].includes(server.state);
+  const asks = server.state === 'asks';
   return (
     <li aria-label={server.name}>
       <div className="jp-codeinterp-Connections-line">
         <strong>{server.name}</strong>
-        <span>{placeOf(server, trans)}</span>
       </div>
       <p
         role="status"
@@ -114,6 +112,15 @@ function Row(props: { server: IToolServer; wish: Wish }): JSX.Element {
             )}
           </p>
           <Entry lines={server.lines} />
+          <SureButton
+            question={server.id}
+            onSure={() => void work(true)}
+            refused={() => setRefused(true)}
+            disabled={busy}
+            aria-label={trans.__('Approve: %1', server.name)}
+          >
+            {trans.__('Approve')}
+          </SureButton>
         </>
       ) : (
         <details>
@@ -121,34 +128,16 @@ function Row(props: { server: IToolServer; wish: Wish }): JSX.Element {
           <Entry lines={server.lines} />
         </details>
       )}
-      {server.tools.length > 0 && <Tools server={server} />}
-      <div className="jp-codeinterp-Connections-line">
-        {starts && (
-          <SureButton
-            question={server.id}
-            onSure={() => void work({ action: 'approve' })}
-            refused={() => setRefused(true)}
-            disabled={busy}
-            aria-label={trans.__(
-              '%1: %2',
-              actionOf(server, trans),
-              server.name
-            )}
-          >
-            {actionOf(server, trans)}
-          </SureButton>
-        )}
-        {server.state !== 'off' && server.state !== 'refused' && (
-          <Button
-            look="link"
-            disabled={busy}
-            aria-label={trans.__('Turn off: %1', server.name)}
-            onClick={() => void work({ action: 'off' })}
-          >
-            {trans.__('Turn off')}
-          </Button>
-        )}
-      </div>
+      {server.state === 'approved' && (
+        <Button
+          look="link"
+          disabled={busy}
+          aria-label={trans.__('Turn off: %1', server.name)}
+          onClick={() => void work(false)}
+        >
+          {trans.__('Turn off')}
+        </Button>
+      )}
       {refused && (
         <p className="jp-codeinterp-hint" role="status">
           {pressIgnored(trans)}
@@ -170,60 +159,13 @@ function Entry({ lines }: { lines: readonly string[] }): JSX.Element {
   );
 }
 
-function Tools({ server }: { server: IToolServer }): JSX.Element {
-  const { trans } = usePanel();
-  return (
-    <details>
-      <summary>
-        {trans.__(
-          'New conversations get %1 of %2 tools',
-          server.tools.filter(tool => !tool.why).length,
-          server.tools.length
-        )}
-      </summary>
-      <ul>
-        {server.tools.map((tool, key) => (
-          <li key={key} title={tool.description}>
-            {tool.name}{' '}
-            <span className="jp-codeinterp-Connect-hint">{tool.why}</span>
-          </li>
-        ))}
-      </ul>
-    </details>
-  );
-}
-
-function placeOf(server: IToolServer, trans: TranslationBundle): string {
-  return server.place === 'admin'
-    ? trans.__('from the admin')
-    : trans.__('from your file');
-}
-
 function stateOf(server: IToolServer, trans: TranslationBundle): string {
   switch (server.state) {
     case 'asks':
       return trans.__('Waits for your approval. Nothing has started.');
-    case 'off':
-      return trans.__('Off');
-    case 'stopped':
+    case 'approved':
       return trans.__('Approved. Starts with the next conversation.');
-    case 'running':
-      return trans.__('Running');
     case 'refused':
       return trans.__('Cannot be used: %1', server.why);
-    case 'failed':
-      return server.why;
-  }
-}
-
-function actionOf(server: IToolServer, trans: TranslationBundle): string {
-  switch (server.state) {
-    case 'asks':
-    case 'off':
-      return trans.__('Approve and start');
-    case 'failed':
-      return trans.__('Start again');
-    default:
-      return trans.__('Start');
   }
 }
