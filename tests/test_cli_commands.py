@@ -12,7 +12,6 @@ from typing import Any
 import pexpect
 import pytest
 
-from jupyter_codeinterp._version import __version__
 from tests.cli import CANARY, Cli
 
 GIVEN = "sk-ant-canary-9876543210-given-at-the-prompt"
@@ -180,33 +179,16 @@ def test_keys_of_several_providers(cli: Cli, fake: str) -> None:
 # --- doctor ----------------------------------------------------------------------------------
 
 
-def enabled(cli: Cli, server: bool = True) -> None:
-    """As an installation leaves it, wherever the tests run."""
-    folder = Path(cli.environment["JUPYTER_CONFIG_DIR"]) / "jupyter_server_config.d"
-    folder.mkdir(parents=True, exist_ok=True)
-    given = {"ServerApp": {"jpserver_extensions": {"jupyter_codeinterp": server}}}
-    (folder / "jupyter_codeinterp.json").write_text(json.dumps(given))
-
-
-def built(cli: Cli, version: str) -> None:
-    folder = cli.data / "labextensions" / "jupyter-codeinterp"
-    folder.mkdir(parents=True)
-    (folder / "package.json").write_text(json.dumps({"version": version}))
-
-
 def test_the_doctor_finds_nothing_wrong(cli: Cli) -> None:
-    enabled(cli)
-    built(cli, __version__)
     ran = cli.program("doctor")
     assert (ran.code, ran.err) == (0, ""), ran
-    for words in ("kernel python3", "ANTHROPIC_API_KEY", "models available", "labextension"):
+    for words in ("kernel python3", "ANTHROPIC_API_KEY", "models available"):
         assert words in ran.out
     assert CANARY not in ran.out and "✗" not in ran.out
 
 
 def test_the_doctor_has_a_line_for_each_provider_that_can_answer(cli: Cli) -> None:
     """A key that other programs may have left there is no problem as long as nobody asks."""
-    enabled(cli)
     url = cli.environment["ANTHROPIC_BASE_URL"]
     cli.run("key", "set", "--provider", "moonshot", "--url", url, given=f"{GIVEN}\n")
     ran = cli.run("doctor")
@@ -225,13 +207,6 @@ def bad_kernel(cli: Cli) -> None:
     folder.mkdir(parents=True)
     spec = {"argv": ["/nowhere/python"], "display_name": "Bad\x1b[31m", "language": "python"}
     (folder / "kernel.json").write_text(json.dumps(spec))
-
-
-def disabled_lab(cli: Cli) -> None:
-    folder = Path(cli.environment["JUPYTER_CONFIG_DIR"]) / "labconfig"
-    folder.mkdir(parents=True)
-    given = {"disabledExtensions": {"jupyter-codeinterp": True}}
-    (folder / "page_config.json").write_text(json.dumps(given))
 
 
 def no_key(cli: Cli) -> None:
@@ -256,14 +231,6 @@ def wrong_key(cli: Cli) -> None:
 def broken_settings(cli: Cli) -> None:
     folder = Path(cli.environment["JUPYTER_CONFIG_DIR"])
     (folder / "jupyter_server_config.json").write_text("{")
-
-
-def misspelt(cli: Cli) -> None:
-    cli.configure(modle="claude-opus-5-5")
-
-
-def unknown_setting(cli: Cli) -> None:
-    cli.configure(frobnicate=1)
 
 
 ADDS = """
@@ -306,12 +273,9 @@ def broken_provider(cli: Cli) -> None:
 
 
 def test_the_doctor_names_what_other_packages_add(cli: Cli, of_the_folder: None) -> None:
-    enabled(cli)
     adding(cli)
     lines = cli.run("doctor").out.splitlines()
-    assert "✓ The tool “look_up” of Adds_Tools runs in every mode, without a review" in lines
-    (line,) = (one for one in lines if "“put_in”" in one)
-    assert line.startswith("✓") and "the cells that it adds are reviewed" in line
+    assert {"✓ The tool “look_up” of Adds_Tools", "✓ The tool “put_in” of Adds_Tools"} <= {*lines}
     cli.configure(allowed_packages=["others"])
     lines = cli.run("doctor").out.splitlines()
     left = "· The tool “look_up” of Adds_Tools was left out: the admin does not allow its package"
@@ -321,8 +285,6 @@ def test_the_doctor_names_what_other_packages_add(cli: Cli, of_the_folder: None)
 
 
 def test_the_doctor_says_once_that_a_server_cannot_be_reached(cli: Cli) -> None:
-    enabled(cli)
-    built(cli, __version__)
     no_server(cli)
     ran = cli.run("doctor")
     assert ran.out.count("✗") == 1 and "does not list" not in ran.out, ran
@@ -342,16 +304,11 @@ def no_folder(cli: Cli) -> None:
     ("spoil", "words", "advice"),
     [
         (bad_kernel, "kernel bad: its program /nowhere/python", "jupyter kernelspec remove bad"),
-        (disabled_lab, "labextension is disabled in", "jupyter labextension enable"),
-        (lambda cli: built(cli, "0.0.1"), "is 0.0.1, the package", "reload JupyterLab"),
-        (lambda cli: enabled(cli, False), "server extension is disabled", "extension enable"),
         (no_key, "has no key", "jupyter codeinterp key set"),
         (no_server, "Anthropic: a key from ANTHROPIC_API_KEY, for 127.0.0.1:9", "reached"),
         (no_region, "Claude on Amazon Bedrock: a key from AWS_BEARER", "Name the region"),
         (wrong_key, "Moonshot (Kimi): a saved key", "rejected the API key"),
         (broken_settings, "which may set a limit", "Fix or remove that file"),
-        (misspelt, "the setting c.CodeInterp.modle", "Did you mean c.CodeInterp.model?"),
-        (unknown_setting, "the setting c.CodeInterp.frobnicate", "--help-all"),
         (broken_tool, "The tool “broken” of Adds_Tools was left out: AttributeError", "Update"),
         (refused_tool, "“taken” of Adds_Tools was left out: ValueError", "Update or remove"),
         (broken_provider, "provider “acme” of Adds_Tools was left out: Module", "Update"),
@@ -362,7 +319,6 @@ def no_folder(cli: Cli) -> None:
 def test_the_doctor_says_what_to_do(
     cli: Cli, of_the_folder: None, spoil: Any, words: str, advice: str
 ) -> None:
-    enabled(cli)
     spoil(cli)
     ran = cli.run("doctor")
     assert ran.code == 1 and "Traceback" not in ran.err

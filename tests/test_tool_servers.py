@@ -519,7 +519,7 @@ async def test_a_silent_server_holds_up_a_turn_for_a_bounded_time(
     place: Place, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if how == "too slow":
-        monkeypatch.setattr(server_module, "STARTS_WITHIN", 3.0)
+        monkeypatch.setattr(server_module, "STARTS_WITHIN", 12.0)
     place.name(one=entry("silent", f"log={place.log}"))
     servers = place.servers()
     digest = await approved(servers)
@@ -529,7 +529,7 @@ async def test_a_silent_server_holds_up_a_turn_for_a_bounded_time(
         turn.cancel()
     elif how == "withdrawn":
         await servers.withdraw(digest)
-    await asyncio.wait({turn}, timeout=8)
+    await asyncio.wait({turn}, timeout=20)
     assert turn.cancelled() if how == "cancelled" else "is not available" in turn.result()[1][0]
     await until(lambda: not is_alive(place.pid))
 
@@ -540,7 +540,7 @@ async def test_a_list_that_breaks_the_protocol_is_said(place: Place, how: str) -
     servers = place.servers()
     await approved(servers)
     tools, [words] = await servers.tools()
-    assert tools == [] and "The server refused it: " in words
+    assert tools == [] and "is not available" in words
 
 
 async def test_without_the_package_it_says_what_to_install(
@@ -688,7 +688,7 @@ async def answering(head: str, piece: bytes) -> tuple[asyncio.Server, int, list[
 async def test_a_web_server_that_misbehaves_is_given_up(
     place: Place, head: str, piece: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server_module, "STARTS_WITHIN", 5.0)
+    monkeypatch.setattr(server_module, "STARTS_WITHIN", 12.0)
     server, port, asked = await answering(head, piece)
     async with server:
         headers = {"Authorization": "Bearer not-for-others-0123456789"}

@@ -42,8 +42,8 @@ PRICES = {"claude-sonnet-5-5": (3.0, 15.0, 3.75, 0.3)}
 Behind an address of your own no price is known, and a limit in dollars needs one."""
 
 TOKEN_WINDOWS = os.environ.get("HUB_TOKEN_WINDOWS") == "1"
-"""Whether tokens of the hub may begin turns and decide, as `run --server` needs. Then code that
-gets hold of such a token can do it, too."""
+"""Whether tokens of the hub may begin turns and decide. Then code that gets hold of such a token
+can do it, too."""
 
 LIMITS = {
     # Keys and addresses are those below; nobody can enter others.

@@ -220,14 +220,10 @@ class Workbench:
         """Lets the session continue in another notebook; None if it cannot."""
         return NotebooksBeside(self._notebook_maker, self.manager, session_id, path)
 
-    def place_of(self, notebook: str) -> tuple[Any, str]:
-        """The contents manager for the files beside a notebook, and the notebook's path there."""
-        return self.contents, notebook
-
     async def own_commands(self, notebook: str) -> list[OwnCommand]:
         """The person's commands and skills, those with a defect too."""
-        place = self.place_of(notebook)
-        return await own_commands(*place) if self.settings.read_rule_files else []
+        reads = self.settings.read_rule_files
+        return await own_commands(self.contents, notebook) if reads else []
 
     def kernel_at(self, path: str) -> ZmqKernel:
         """The notebook's kernel, if it has one."""
@@ -317,7 +313,7 @@ class NotebookWorkplace(Workplace):
 
     @property
     def _place(self) -> tuple[Any, str]:
-        return self._bench.place_of(self._path)
+        return self._bench.contents, self._path
 
     def begin_turn(self, turn: int) -> None:
         self.document.begin_turn(turn)

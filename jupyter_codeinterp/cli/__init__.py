@@ -1,7 +1,6 @@
 """The command line, ``jupyter codeinterp``, for people in a terminal and for programs.
 
 main.py, arguments.py   commands and exit codes
-remote.py               requests to a running server
 commands/               one file per command
 terminal/               output, questions and interrupts
 local/                  notebooks and kernels without a server

@@ -6,7 +6,7 @@ import argparse
 import math
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 from .._version import __version__
 from ..wiring import offering
@@ -84,8 +84,8 @@ def parser() -> argparse.ArgumentParser:
 
 
 class Commands:
-    """Where a feature adds its commands, or its parts of a command that other features share. The
-    function that runs a command has its name, and is in the feature's module ``command``."""
+    """Where a feature adds its commands. The function that runs a command has its name, and is in
+    the feature's module ``command``."""
 
     def __init__(self, commands: argparse._SubParsersAction[_Parser], feature: str) -> None:
         self._commands = commands
@@ -95,18 +95,6 @@ class Commands:
         command = _command(self._commands, name, words)
         command.set_defaults(feature=self._feature)
         return command
-
-    def part(self, name: str, words: str, part: str, part_words: str) -> argparse.ArgumentParser:
-        """A part of the command ``name``. ``options.what`` says which one it is."""
-        command: Any = self._commands.choices.get(name)
-        if command is None:
-            command = _command(self._commands, name, words)
-            command.add_subparsers(dest="what", required=True)
-        (parts,) = command._subparsers._group_actions
-        made: argparse.ArgumentParser = parts.add_parser(part, help=part_words)
-        made.set_defaults(feature=self._feature)
-        parts.metavar = "|".join(parts.choices)
-        return made
 
 
 class _Widest(argparse.Action):
@@ -163,7 +151,6 @@ def _run(run: argparse.ArgumentParser) -> None:
         "prompt", metavar="PROMPT", nargs="?", help="the task; - reads it from standard input"
     )
     _turns(run)
-    run.add_argument("--output", metavar="OUT.ipynb", help="work on a copy, in a new file")
     run.add_argument(
         "--json", action="store_true", help=("print events as lines of JSON and nothing else")
     )
@@ -171,7 +158,7 @@ def _run(run: argparse.ArgumentParser) -> None:
 
 def _chat(chat: argparse.ArgumentParser) -> None:
     chat.add_argument("notebook", metavar="NOTEBOOK", help="the notebook; a new one is made")
-    chat.set_defaults(json=False, output=None)
+    chat.set_defaults(json=False)
     _turns(chat)
 
 
@@ -208,11 +195,6 @@ def _turns(command: argparse.ArgumentParser) -> None:
         "--existing",
         action="store_true",
         help="use the notebook's kernel in a running server, if no page has the notebook open",
-    )
-    command.add_argument(
-        "--server",
-        metavar="URL",
-        help="work on a running server; NOTEBOOK is a path there, and $JUPYTER_TOKEN its token",
     )
     command.add_argument(
         "--max-steps",

@@ -86,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _say_that_it_starts(options: argparse.Namespace) -> None:
     """In a terminal, print a line at once: imports and the kernel take seconds."""
     if options.command in ("run", "chat") and sys.stderr.isatty():
-        does = "Opening" if options.server or options.existing else "Starting a kernel for"
+        does = "Opening" if options.existing else "Starting a kernel for"
         print(f"{does} {visible_line(options.notebook)} …", file=sys.stderr, flush=True)
 
 

@@ -27,8 +27,6 @@ from ..terminal.stopping import Stopping
 
 SHORT = 8
 """Shown characters of an id."""
-REPOSITORIES = (".git", ".hg", ".jj", ".svn")
-"""Names in the top folder of a repository."""
 _ID = re.compile(r"[0-9a-f]{4,32}")
 
 

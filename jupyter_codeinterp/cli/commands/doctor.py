@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import platform
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from jupyter_core.paths import jupyter_config_path, jupyter_path
 from traitlets.config import Config
 
 from ..._version import __version__
@@ -30,15 +27,6 @@ from ..terminal.stopping import Stopping
 from .keys import key_source
 
 PACKAGES = ("jupyter_server", "jupyterlab", "notebook", "jupyter_client", "ipykernel", "anthropic")
-LAB_NAME = "jupyter-codeinterp"
-SERVER_NAME = "jupyter_codeinterp"
-INSTALL = "pip install --upgrade jupyter_codeinterp"
-SECTION = "CodeInterp"
-_REACH = {
-    "looks": " runs in every mode, without a review",
-    "changes": " runs without a review; the cells that it adds are reviewed",
-}
-"""What a tool of another package may do, by its effect."""
 INSTALLS = "pip install "
 """Part of the error for a missing package."""
 
@@ -76,13 +64,10 @@ def _findings() -> Iterator[Diagnosis]:
     except config_files.BadConfig as bad:
         yield Diagnosis(bad.message, "Fix or remove that file. Nothing works until then.")
         return
-    yield from _unknown_settings(config)
     yield from _kernelspecs(config)
     models = settings.make_models(Secrets())
     yield from _models(models)
     yield from _added(settings, models)
-    yield _labextension()
-    yield _server_extension()
     yield _journal(settings)
 
 
@@ -94,20 +79,6 @@ def _versions() -> Iterator[Diagnosis]:
         except PackageNotFoundError:
             continue
     yield Diagnosis(f"jupyter_codeinterp {__version__}, with {', '.join(found)}")
-
-
-def _unknown_settings(config: Config) -> Iterator[Diagnosis]:
-    """Settings that nothing reads, such as misspelt ones."""
-    from jupyter_server.extension.application import ExtensionApp  # imports a server
-
-    of_ours = CodeInterpSettings.class_trait_names(config=True)
-    known = {*of_ours, *ExtensionApp.class_trait_names(config=True)}
-    for name in sorted(config.get(SECTION, {})):
-        if name not in known:
-            near = get_close_matches(name, of_ours, 1)
-            fix = "Remove it. jupyter server --help-all lists all settings."
-            words = f"Did you mean c.{SECTION}.{near[0]}?" if near else fix
-            yield Diagnosis(f"Nothing reads the setting c.{SECTION}.{name}.", words)
 
 
 def _added(settings: CodeInterpSettings, models: Models) -> Iterator[Diagnosis]:
@@ -122,7 +93,7 @@ def _added(settings: CodeInterpSettings, models: Models) -> Iterator[Diagnosis]:
             fix = f"Update or remove the package {one.package}."
             yield Diagnosis(f"{words} was left out: {one.fault}", fix)
         else:
-            yield Diagnosis(f"{words}{_REACH.get(getattr(one.value, 'effect', ''), '')}")
+            yield Diagnosis(words)
 
 
 def _kernelspecs(config: Config) -> Iterator[Diagnosis]:
@@ -180,51 +151,6 @@ def _providers(models: Models) -> Iterator[Diagnosis]:
             yield Diagnosis(f"{where}: does not work", one.said or "jupyter codeinterp key set")
 
 
-def _labextension() -> Diagnosis:
-    places = [Path(folder, LAB_NAME) for folder in jupyter_path("labextensions")]
-    place = next((one for one in places if (one / "package.json").is_file()), None)
-    if place is None:
-        return Diagnosis("The labextension is not installed.", INSTALL)
-    built = _json(place / "package.json").get("version")
-    if built != __version__:
-        words = f"The labextension in {place} is {built}, the package {__version__}."
-        return Diagnosis(words, f"{INSTALL}, then reload JupyterLab")
-    if by := _disabled():
-        words = f"The labextension is disabled in {by}."
-        return Diagnosis(words, f"jupyter labextension enable {LAB_NAME}")
-    return Diagnosis(f"labextension {built} enabled")
-
-
-def _disabled() -> str:
-    """The page configuration file that disables the labextension; "" for none."""
-    folders = [Path(folder, "labconfig") for folder in jupyter_config_path()]
-    folders += [
-        Path(folder).parent / "lab" / "settings" for folder in jupyter_path("labextensions")
-    ]
-    for folder in folders:
-        file = folder / "page_config.json"
-        disabled = _json(file).get("disabledExtensions", {})
-        named = {one: True for one in disabled} if isinstance(disabled, list) else disabled
-        if isinstance(named, dict) and any(
-            off and str(one).split(":")[0] == LAB_NAME for one, off in named.items()
-        ):
-            return str(file)
-    return ""
-
-
-def _server_extension() -> Diagnosis:
-    from jupyter_server.extension.config import ExtensionConfigManager
-
-    manager: Any = ExtensionConfigManager(read_config_path=jupyter_config_path())
-    enabled = manager.get_jpserver_extensions().get(SERVER_NAME)
-    command = f"jupyter server extension enable {SERVER_NAME}"
-    if enabled is None:
-        return Diagnosis("Jupyter does not know the server extension.", f"{INSTALL}, or: {command}")
-    if not enabled:
-        return Diagnosis("The server extension is disabled.", command)
-    return Diagnosis(f"server extension {__version__} enabled")
-
-
 def _journal(settings: CodeInterpSettings) -> Diagnosis:
     from ...base.errors import StoreError
     from ...journal.sqlite import SqliteStore
@@ -257,11 +183,3 @@ def _not_writable(folder: Path) -> str:
             return ""
     except OSError as error:
         return error.strerror or type(error).__name__
-
-
-def _json(file: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(file.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return content if isinstance(content, dict) else {}

@@ -1,4 +1,4 @@
-"""``run``: works on a task in a notebook, here or on a server."""
+"""``run``: works on a task in a notebook."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from ...view.redaction.found_secrets import looks_like_key
 from ...wire.events import Mode
 from ..local.bench import LocalBench
 from ..local.existing import find, open_in_page
-from ..local.place import NotebookPath, check, copy, make, place_of
+from ..local.place import NotebookPath, check, make, place_of
 from ..local.problems import USAGE, Problem
 from ..terminal.fronts import Front, JsonFront
 from ..terminal.people import cells_of, without_cells
 from ..terminal.stopping import Stopping
-from .turn import InProcess, TerminalConversation, exit_code, last_words, to_the_end
+from .turn import TerminalConversation, exit_code, last_words, to_the_end
 
 if TYPE_CHECKING:
     from traitlets.config import Config
@@ -70,61 +70,45 @@ async def _run(options: argparse.Namespace, stopping: Stopping) -> int:
         front = front_for(here, options, stopping)
         await here.talk.send(options.prompt, mode, options.model or "", alone=front.alone)
         ended = await to_the_end(here.talk, front, stopping)
-    if ended.code in LIMITS and not options.server:
-        notebook = options.output or options.notebook
-        print(visible_line(TO_GO_ON.format(notebook=notebook)), file=sys.stderr, flush=True)
+    if ended.code in LIMITS:
+        words = TO_GO_ON.format(notebook=options.notebook)
+        print(visible_line(words), file=sys.stderr, flush=True)
     return exit_code(ended)
-
-
-async def _no_commands() -> list[OwnCommand]:
-    return []
 
 
 @dataclass
 class OpenedNotebook:
-    """A notebook to talk about. ``file``: its file, if it is on this machine; ``language``: the
-    kernel's, "" while unknown; ``commands``: the person's own; ``highest``: the highest mode;
-    ``earlier``: the title of its latest conversation, if that does not go on."""
+    """A notebook to talk about, with a running kernel. ``language``: the kernel's; ``commands``:
+    the person's own; ``highest``: the highest mode; ``earlier``: the title of its latest
+    conversation, if that does not go on."""
 
     talk: TerminalConversation
-    file: Path | None = None
-    language: Callable[[], str] = str
-    commands: Callable[[], Awaitable[list[OwnCommand]]] = _no_commands
-    highest: Mode = HIGHEST
-    earlier: str | None = None
+    file: Path
+    language: Callable[[], str]
+    commands: Callable[[], Awaitable[list[OwnCommand]]]
+    highest: Mode
+    earlier: str | None
 
 
 @asynccontextmanager
 async def opened(
     options: argparse.Namespace, mode: Mode, stopping: Stopping
 ) -> AsyncIterator[OpenedNotebook]:
-    """The notebook in a running server, or here with a started kernel. Raises Problem."""
-    if options.server:
-        from ..remote import logged_in  # with an HTTP client
-
-        async with logged_in(options) as server:
-            yield OpenedNotebook(TerminalConversation(server, options.notebook))
-        return
+    """Raises Problem."""
     config = config_files.load()
     settings = config_files.settings(config)
     apply_limits(settings, mode, options.max_steps, WITHIN.get(settings.highest_mode, ""))
-    output = options.output
-    source = place_of(options.notebook)
-    place = place_of(output) if output else source
-    if not output and MODES[mode].changes and not options.existing and make(source.file):
-        print(visible_line(f"Made {source.path}."), file=sys.stderr, flush=True)
-    check(source.file, written=not output)
+    place = place_of(options.notebook)
+    if MODES[mode].changes and not options.existing and make(place.file):
+        print(visible_line(f"Made {place.path}."), file=sys.stderr, flush=True)
+    check(place.file, written=True)
     kernel = _sandboxed(config) if options.sandbox else options.kernel or ""
-    existing = find(source.file) if options.existing else None
-    if output:
-        copy(source.file, place.file)
-    elif existing is None:
-        warn_of_page(source.file)
-    tell = _waiting_files(config, source.file) if options.sandbox else None
+    existing = find(place.file) if options.existing else None
+    if existing is None:
+        warn_of_page(place.file)
+    tell = _waiting_files(config, place.file) if options.sandbox else None
     try:
         async with LocalBench(config, settings, place.root, existing=existing) as bench:
-            if output:
-                bench.work_beside(source.file)
             yield await _opened_in(bench, place, kernel, options, stopping)
     finally:
         if tell is not None:
@@ -139,18 +123,18 @@ async def _opened_in(
     stopping: Stopping,
 ) -> OpenedNotebook:
     """A new conversation, or the latest, with a running kernel. Raises Problem."""
-    server, manager, path = InProcess(bench, place.path, options.timeout), bench.manager, place.path
+    manager, path = bench.manager, place.path
     latest = next(iter(manager.list(path)), None)
-    talk, model = TerminalConversation(server, path), options.model or ""
+    talk, model = TerminalConversation(bench, path, options.timeout), options.model or ""
     if options.continued:
         if latest is None:
             raise Problem(f"{path} has no conversation to continue.", USAGE)
         session = manager.session(latest.session_id)
         past = turns([event for _, event in manager.store.events(latest.session_id)])
         print(without_cells(last_words(past), cells_of(place.file)), file=sys.stderr)
-        talk = TerminalConversation(server, path, latest.session_id, session.event_log.last_seq)
+        talk.go_on(latest.session_id, session.event_log.last_seq)
         model = model or session.info.model
-    await server.start_kernel(kernel, model, stopping)
+    await talk.start_kernel(kernel, model, stopping)
     return OpenedNotebook(
         talk,
         place.file,

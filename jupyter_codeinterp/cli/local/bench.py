@@ -40,13 +40,10 @@ log = logging.getLogger(__name__)
 
 
 class Kernels(AsyncMappingKernelManager):
-    """``folder``: the kernels' working directory, if not the notebook's folder."""
-
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
         self._made: list[Any] = []
 
-    folder: Path | None = None
     without_keys: Callable[[dict[str, str]], dict[str, str]]
 
     async def start_kernel(self, *args: Any, **given: Any) -> Any:  # type: ignore[override]
@@ -54,11 +51,6 @@ class Kernels(AsyncMappingKernelManager):
         # Output past the cell must not reach the terminal or mix with JSON events.
         given.update(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return await super().start_kernel(*args, **given)
-
-    def cwd_for_path(self, path: str, **given: Any) -> Any:
-        if self.folder is not None:
-            return str(self.folder)
-        return super().cwd_for_path(path, **given)
 
     def pre_start_kernel(self, *args: Any, **given: Any) -> Any:
         """Remember the kernel: a cancelled start leaves a process that the manager forgets."""
@@ -100,8 +92,6 @@ class LocalBench(Workbench):
         existing: Existing | None = None,
     ) -> None:
         self._existing = existing
-        self._original: tuple[Any, str] | None = None
-        """The notebook that the agent works in a copy of: its contents manager and path."""
         specs = KernelSpecManager(config=config)
         contents = AsyncLargeFileManager(config=config, root_dir=str(root), allow_hidden=True)
         # Not the current folder: a connection file there could stay, and the kernel can change it.
@@ -170,14 +160,6 @@ class LocalBench(Workbench):
 
     def new_notebooks(self, session_id: str, path: Callable[[], str]) -> None:
         """Return None: the program ends with its one notebook."""
-
-    def work_beside(self, notebook: Path) -> None:
-        """Use this notebook's folder for kernels and files, because the agent works in a copy."""
-        self.kernels.folder = notebook.parent
-        self._original = AsyncLargeFileManager(root_dir=str(notebook.parent)), notebook.name
-
-    def place_of(self, notebook: str) -> tuple[Any, str]:
-        return self._original or super().place_of(notebook)
 
     def _without_keys(self, environment: dict[str, str]) -> dict[str, str]:
         """The environment for kernels, without variables that hold a model key."""

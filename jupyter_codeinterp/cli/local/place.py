@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,43 +69,8 @@ def check(file: Path, *, written: bool) -> None:
 def _check_writable(file: Path) -> None:
     # Root may write everything, but a file that nobody may write should stay unchanged.
     if not os.access(file, os.W_OK) or not file.stat().st_mode & 0o222:
-        words = f"{file} is not writable. --output works on a copy."
+        words = f"{file} is not writable. Copy it, and work on the copy."
         raise Problem(words, USAGE)
     if not os.access(file.resolve().parent, os.W_OK):
-        words = f"{file.resolve().parent} is not writable. --output works on a copy."
+        words = f"{file.resolve().parent} is not writable. Copy the notebook elsewhere."
         raise Problem(words, USAGE)
-
-
-def copy(source: Path, target: Path) -> None:
-    """Copy atomically, without overwriting a file. Raises Problem."""
-    taken = Problem(f"{target} already exists. Choose another file, or remove it.", USAGE)
-    if os.path.lexists(target):
-        raise taken
-    try:
-        handle, name = tempfile.mkstemp(prefix=".~", suffix=target.suffix, dir=target.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(source.read_bytes())
-            # Give it a new file's permissions instead of a temporary file's (owner only).
-            mask = os.umask(0)
-            os.umask(mask)
-            Path(name).chmod(0o666 & ~mask)
-            _put(Path(name), target)
-        finally:
-            with suppress(FileNotFoundError):
-                Path(name).unlink()
-    except FileExistsError:
-        raise taken from None
-    except OSError as error:
-        raise Problem(f"Cannot write {target}: {error.strerror}.", USAGE) from None
-
-
-def _put(fresh: Path, target: Path) -> None:
-    try:
-        os.link(fresh, target)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without links
-        if os.path.lexists(target):
-            raise FileExistsError from None
-        fresh.rename(target)

@@ -16,7 +16,7 @@ from traitlets.config import Config
 
 from ...app.settings import CodeInterpSettings
 from ...base.errors import CodeInterpError
-from ...cli.commands.turn import InProcess, TerminalConversation, to_the_end
+from ...cli.commands.turn import TerminalConversation, to_the_end
 from ...cli.local.bench import LocalBench
 from ...cli.local.problems import Problem
 from ...cli.terminal.fronts import JsonFront, Verdict, covers
@@ -166,9 +166,8 @@ class Trial:
             file.write_text(json.dumps(EMPTY), encoding="utf-8")
         before = json.loads(file.read_bytes())
         async with (bench := _Bench(self._setup, root, played)):
-            server = InProcess(bench, spec.notebook)
-            conversation = TerminalConversation(server, spec.notebook)
-            front, self.kill = _Front(bench), server.leave
+            conversation = TerminalConversation(bench, spec.notebook)
+            front, self.kill = _Front(bench), conversation.leave
             self._events = front.events
             await bench.kernel_ready(spec.notebook, self._setup.kernel)
             left, stop_reason = list(spec.questions), "end_turn"

@@ -100,25 +100,24 @@ async def address(entry: dict[str, Any]) -> AsyncIterator[Any]:
 
 
 async def answer(session: Any, tool: str = "", arguments: Any = None) -> dict[str, Any]:
-    """The result of a call, or the current tools."""
+    """The result of a call, or the current tools. A server that cannot list them is connected anew
+    with the next request, as an address that has restarted needs it."""
+    if not tool:
+        listed = (await session.list_tools()).tools[:MOST_TOOLS]
+        return {"tools": [[one.name, one.description or "", one.input_schema] for one in listed]}
+    # Not ``call_tool``: it checks the result by a schema of the server's, with its patterns.
+    params = types.CallToolRequestParams(name=tool, arguments=arguments)
+    request = types.CallToolRequest(params=params)
     try:
-        if not tool:
-            listed = (await session.list_tools()).tools[:MOST_TOOLS]
-            return {
-                "tools": [[one.name, one.description or "", one.input_schema] for one in listed]
-            }
-        # Not ``call_tool``: it checks the result by a schema of the server's, with its patterns.
-        params = types.CallToolRequestParams(name=tool, arguments=arguments)
-        request = types.CallToolRequest(params=params)
         result = await session.send_request(request, types.CallToolResult)
-        text = "\n".join(map(text_of, result.content))
-        return {"text": text[:MOST_TEXT], "is_error": bool(result.is_error)}
     except MCPError as error:
         if error.code == types.CONNECTION_CLOSED:
             raise
         return {"refused": error.message}
     except ValueError as error:
         return {"refused": words(error)}
+    text = "\n".join(map(text_of, result.content))
+    return {"text": text[:MOST_TEXT], "is_error": bool(result.is_error)}
 
 
 def text_of(part: Any) -> str:
@@ -128,8 +127,9 @@ def text_of(part: Any) -> str:
 
 def words(error: BaseException) -> str:
     """The first cause: exception groups of the package have no useful message."""
-    nested = getattr(error, "exceptions", ())
-    return words(nested[0]) if nested else str(error)[:500] or type(error).__name__
+    if nested := getattr(error, "exceptions", ()):
+        return words(nested[0])
+    return str(getattr(error, "message", error))[:500] or type(error).__name__
 
 
 if __name__ == "__main__":
