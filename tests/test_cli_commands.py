@@ -230,6 +230,7 @@ def wrong_key(cli: Cli) -> None:
 
 def broken_settings(cli: Cli) -> None:
     folder = Path(cli.environment["JUPYTER_CONFIG_DIR"])
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "jupyter_server_config.json").write_text("{")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import subprocess
 import sys
@@ -14,7 +13,6 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from jupyter_codeinterp._version import __version__
 from jupyter_codeinterp.cli import arguments
 from tests.cli import CANARY, DEADLINE, Cli, fake_process, make_cli
 from tests.nightly import spread
@@ -50,13 +48,6 @@ def cli(tmp_path: Path, fake: str) -> Cli:
         "MY_SERVER": fake,
         "LC_ALL": "C.UTF-8",
     }
-    config = Path(cli.environment["JUPYTER_CONFIG_DIR"]) / "jupyter_server_config.d"
-    config.mkdir(parents=True)
-    enabled = {"ServerApp": {"jpserver_extensions": {"jupyter_codeinterp": True}}}
-    (config / "jupyter_codeinterp.json").write_text(json.dumps(enabled))
-    lab = cli.data / "labextensions" / "jupyter-codeinterp"
-    lab.mkdir(parents=True)
-    (lab / "package.json").write_text(json.dumps({"version": __version__}))
     return cli
 
 

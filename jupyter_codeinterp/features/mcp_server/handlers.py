@@ -25,7 +25,7 @@ from ...base.errors import CommandError
 from ...extensions import Route
 from ...server.rest.base import Handler
 from ...wire.commands import BOTH, LOOK
-from .service import NOT_INSTALLED, Caller, ClientService
+from .service import NOT_INSTALLED, ClientService, TokenHolder
 from .token_file import Token
 
 _STATUS = {
@@ -85,7 +85,7 @@ class McpHandler(JupyterHandler):
             "path": request.path,
             "query_string": b"",
             "headers": headers,
-            "codeinterp_caller": Caller(token, self._may),
+            "codeinterp_caller": TokenHolder(token, self._may),
         }
 
     async def _may(self, action: str, resource: str) -> bool:

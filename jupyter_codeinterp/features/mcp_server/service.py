@@ -36,7 +36,7 @@ LOOKS_EVERY = 1.0
 """Seconds between checks whether the token of a call was revoked."""
 
 
-class Caller(NamedTuple):
+class TokenHolder(NamedTuple):
     """Who calls. ``may``: whether the token's maker may do this action on this resource."""
 
     token: Token
@@ -74,7 +74,7 @@ class ClientService:
         if self._protocol is not None:
             await self._protocol.close()
 
-    async def call(self, caller: Caller, name: str, given: dict[str, Any]) -> CallResult:
+    async def call(self, caller: TokenHolder, name: str, given: dict[str, Any]) -> CallResult:
         """Call one of our tools. Errors, such as a token revoked meanwhile, become error results.
         Cancelling it stops the call."""
         work = asyncio.ensure_future(self._call(caller, name, given))
@@ -89,7 +89,7 @@ class ClientService:
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
 
-    async def _call(self, caller: Caller, name: str, given: dict[str, Any]) -> CallResult:
+    async def _call(self, caller: TokenHolder, name: str, given: dict[str, Any]) -> CallResult:
         tool = BY_NAME.get(name)
         if tool is None:
             raise CommandError("malformed", "There is no tool {name!r}.", name=name)
