@@ -11,7 +11,7 @@ from jupyter_codeinterp.kernel.zmq import process
 def sandboxed(monkeypatch: pytest.MonkeyPatch, is_so: bool = True) -> None:
     """Say so of every kernel. Its provisioner then answers as ours does where nothing happened."""
     monkeypatch.setattr(process, "is_sandboxed", lambda manager: is_so)
-    answers = {
+    answers: dict[str, object] = {
         "written": None,
         "hit": lambda self, error, since: "",
         "connections": lambda self, since: ([], False),
