@@ -14,7 +14,6 @@ from jupyter_codeinterp.wire import events as e
 from jupyter_codeinterp.wire.events import Mode
 from jupyter_codeinterp.wire.messages import ToolUse, assistant
 from tests.core.test_taking_up import killed
-from tests.kernels import until
 from tests.scripted import Bench, run, say
 
 Benches = Callable[..., Bench]
