@@ -135,7 +135,7 @@ async def test_nobody_gets_in_without_a_token(site: Site) -> None:
         for headers in ({"Authorization": ""}, {"Authorization": "token wrong"}):
             response = await site.request(method, path, headers=headers)
             assert response.code in (401, 403), (method, path)
-    assert site.extension.models.described("anthropic").source == "env"
+    assert not site.extension.models.described("anthropic").entered
     assert names(Path(site.app.root_dir)) == []
 
 
@@ -329,7 +329,7 @@ async def test_a_key_is_kept_on_the_server_and_nowhere_else(
     await site.get("status")  # The server knows the key of its environment from here on.
     monkeypatch.delenv("ANTHROPIC_API_KEY")
     status = body(await site.set_key(key=f"  {PASTED}\n"))
-    assert status["source"] == "stored" and status["configured"]
+    assert status["configured"] and site.extension.models.described("anthropic").entered
     assert api.exchanges[-1].path == "/v1/models"
     assert mode(data_dir / "credentials.json") == 0o600
     assert mode(data_dir) == 0o700
@@ -362,7 +362,7 @@ async def test_a_key_is_kept_on_the_server_and_nowhere_else(
     page = await site.of_a_page()
     assert (await site.request("DELETE", "key", headers=page)).code == 200
     assert "credentials.json" not in names(data_dir)
-    assert (await site.get("status"))["source"] == "env"
+    assert not site.extension.models.described("anthropic").entered
 
 
 async def test_keys_that_do_not_work_are_not_kept(
@@ -389,7 +389,7 @@ async def test_keys_that_do_not_work_are_not_kept(
         assert (answered["code"], response.code) == (code, status), given
         assert wrong not in answered["message"] and PASTED not in answered["message"]
     assert "credentials.json" not in names(data_dir)
-    assert site.extension.models.described("anthropic").source == "env"
+    assert not site.extension.models.described("anthropic").entered
 
 
 async def test_a_server_without_a_key(site: Site, api: FakeAnthropic) -> None:

@@ -24,7 +24,7 @@ from ...wire.messages import (
 )
 from ...wire.ports import ModelEvent, ModelInfo, ModelRequest, ToolSpec
 from ..http.answer import NOTHING_SAID, AnswerBuilder, mapping, string
-from ..http.connection import Event, HttpConnection, SdkErrors
+from ..http.connection import Event, HttpConnection, Reader, SdkErrors
 from ..http.faults import ApiRefusal, no_key, status_of
 from ..http.listing import entry
 from ..http.service import ModelServer, custom_headers
@@ -168,7 +168,7 @@ def _is_refused(block: AnyBlock, claude: bool) -> bool:
 # --- the stream ------------------------------------------------------------------------------
 
 
-class MessagesReader:
+class MessagesReader(Reader):
     """Skips events and blocks of unknown types."""
 
     def __init__(self, answer: AnswerBuilder) -> None:
@@ -218,6 +218,3 @@ class MessagesReader:
         names = ("text", "thinking", "partial_json")
         piece = next(filter(None, (string(delta, name) for name in names)), "")
         return self._answer.more(key, piece)
-
-    def end(self) -> Iterable[ModelEvent]:
-        return ()

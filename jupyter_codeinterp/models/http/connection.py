@@ -57,13 +57,15 @@ class SdkErrors(NamedTuple):
     any: type[Exception]
 
 
-class Reader(Protocol):
+class Reader:
     """Builds one answer from an API's events. May raise Fault."""
 
-    def feed(self, event: Event) -> Iterable[ModelEvent]: ...
+    def feed(self, event: Event) -> Iterable[ModelEvent]:
+        raise NotImplementedError
 
     def end(self) -> Iterable[ModelEvent]:
-        """The final events when the stream ends."""
+        """The final events when the stream ends, if the API needs that to end an answer."""
+        return ()
 
 
 class EventStream(Protocol):

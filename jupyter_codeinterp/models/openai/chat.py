@@ -19,7 +19,7 @@ from ...wire.messages import (
 )
 from ...wire.ports import ModelEvent, ModelRequest
 from ..http.answer import NOTHING_SAID, AnswerBuilder, mapping, objects, string
-from ..http.connection import Event
+from ..http.connection import Event, Reader
 from ..http.service import Service
 from .client import OpenAIConnection, Refused, keep, kept, refusal_of, used
 
@@ -179,7 +179,7 @@ class _ChatCall:
         self.extra: dict[str, Any] = {}
 
 
-class ChatReader:
+class ChatReader(Reader):
     def __init__(self, answer: AnswerBuilder, refused: Refused) -> None:
         self._answer = answer
         self._refused = refused

@@ -14,7 +14,7 @@ import msgspec
 from ...wire.messages import PDF, AnyBlock, Document, Image, Message, Text, ToolResult, ToolUse
 from ...wire.ports import ModelEvent, ModelRequest
 from ..http.answer import NOTHING_SAID, AnswerBuilder, mapping, objects, string
-from ..http.connection import Event
+from ..http.connection import Event, Reader
 from .client import OpenAIConnection, Refused, keep, kept, refusal_of, used
 
 UNNAMED = "document.pdf"
@@ -157,7 +157,7 @@ _INPUT = ("response.function_call_arguments.delta",)
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
 
 
-class ResponsesReader:
+class ResponsesReader(Reader):
     def __init__(self, answer: AnswerBuilder, refused: Refused) -> None:
         self._answer = answer
         self._refused = refused
@@ -187,9 +187,6 @@ class ResponsesReader:
             return self._item_done(mapping(event, "item"))
         elif kind in _ENDS:
             return self._finish(kind, mapping(event, "response"))
-        return ()
-
-    def end(self) -> Iterable[ModelEvent]:
         return ()
 
     # --- items ---------------------------------------------------------------------------

@@ -20,11 +20,10 @@ from tornado.iostream import StreamClosedError
 from ...base.errors import ModelError
 from ...base.sentences import in_english
 from ...models.jupyter_server import Failure, ModelList, line_of
+from ...models.offered import Models
 from ...wire.ports import Model, ModelRequest
 from .tokens import KernelTokens
 
-MAX_REQUEST = 32_000_000
-"""Bytes, as in the Messages API."""
 STATUS = {"no_token": 401, "internal": 500}
 """HTTP status by a ModelError's code; others are 400."""
 FAILED = "The model call failed in the Jupyter server. Its log has the reason."
@@ -37,10 +36,6 @@ class KernelModelHandler(JupyterHandler):
     def check_xsrf_cookie(self) -> None:
         """Skip the check, because cookies do not count here."""
 
-    @property
-    def _models(self) -> Any:
-        return self.settings["codeinterp_models"]
-
     def _check_token(self) -> None:
         """Raises ModelError ``no_token``."""
         tokens: KernelTokens = self.settings["codeinterp_kernel_tokens"]
@@ -51,7 +46,7 @@ class KernelModelHandler(JupyterHandler):
     def _model(self, model_id: str) -> Model:
         """Raises ModelError ``not_allowed`` for models that the admin does not allow, and
         ``unknown_model`` for recordings, whose code always needs a review."""
-        model: Model = self._models.get(model_id)
+        model: Model = self.settings["codeinterp_models"].get(model_id)
         if model.always_ask:
             raise ModelError("unknown_model", "This model works only in the panel.")
         return model
@@ -77,8 +72,6 @@ class AskHandler(KernelModelHandler):
     async def post(self) -> None:
         try:
             self._check_token()
-            if len(self.request.body) > MAX_REQUEST:
-                raise ModelError("context_full", "The request is larger than 32 MB.")
             request = _read(self.request.body)
             model = self._model(request.model)
         except ModelError as error:
@@ -117,13 +110,14 @@ class KernelModelsHandler(KernelModelHandler):
     async def get(self) -> None:
         try:
             self._check_token()
-            infos, failed = await self._models.available()
+            models: Models = self.settings["codeinterp_models"]
+            infos, failed = await models.available()
             if failed is not None and not infos:
                 raise failed
         except ModelError as error:
             self._refuse(error)
             return
-        kept = [info for info in infos if not self._models.get(info.id).always_ask]
+        kept = [info for info in infos if not models.get(info.id).always_ask]
         self._answer(ModelList(tuple(kept)))
 
 
