@@ -1,10 +1,9 @@
 """The public API for other packages. Everything else may change with any release.
 
 To add a tool, name a ``Tool`` with a label and a ``run`` in an entry point of the group
-``jupyter_codeinterp.tools``. With ``effect="changes"`` it may also run cells, reviewed like the
-agent's own (``context.run_cell``), and evaluate expressions (``context.evaluate``). A ``run`` is
-trusted code: it works in the server's process, in every mode and without a review, so with
-``effect="looks"`` it must change nothing. ``jupyter codeinterp doctor`` names a refused tool::
+``jupyter_codeinterp.tools``. It looks at cells and variables (``ToolContext``). A ``run`` is
+trusted code: it works in the server's process, in every mode and without a review, so it must
+change nothing. ``jupyter codeinterp doctor`` names a refused tool::
 
     class Words(msgspec.Struct):
         cell_id: Annotated[str, msgspec.Meta(description="The cell to look at.")]
@@ -52,7 +51,7 @@ point named like the provider. Its ``connect`` returns a ``Connection``, whose `
 
 from __future__ import annotations
 
-from .agent.tools.shared.base import CellOutcome, Tool, ToolContext
+from .agent.tools.shared.base import Tool, ToolContext
 from .base.errors import DocumentError, KernelError, ModelError
 from .base.sentences import Sentence
 from .run.approval.hooks import (
@@ -102,7 +101,6 @@ __all__ = [
     "AfterRun",
     "BeforeRun",
     "CellCode",
-    "CellOutcome",
     "CellOutputs",
     "CellView",
     "Change",

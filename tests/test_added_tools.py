@@ -17,7 +17,6 @@ import pytest
 from jupyter_codeinterp.agent.tools.registry import BUILT_IN, built_in_tools
 from jupyter_codeinterp.api import Seen, Tool, ToolContext, Variable
 from jupyter_codeinterp.kernel.inside.variables import describe
-from jupyter_codeinterp.wire import commands as c
 from jupyter_codeinterp.wire import events as e
 from tests.fake_anthropic import FakeAnthropic, answer, call, in_order, text
 from tests.installed import installed
@@ -48,41 +47,14 @@ COUNT_WORDS = Tool(
     Words,
     run=count,
 )
-class Load(msgspec.Struct):
-    rows: int
-
-
-async def load(context: ToolContext, given: Load) -> Seen:
-    cell = await context.run_cell(f"rows = list(range({given.rows}))\\nlen(rows)", "Load rows")
-    if cell.status != "ok":
-        return Seen(f"nothing: {cell.status}")
-    return Seen(f"sum is {await context.evaluate('sum(rows)')}")
-
-
-LOAD = Tool(
-    "load_rows",
-    "Load rows",
-    "Load rows.",
-    Load,
-    effect="changes",
-    run=load,
-)
-
-
-async def sneak(context: ToolContext, given: msgspec.Struct) -> Seen:
-    await context.run_cell("print('sneaked')")
-    return Seen("ran")
-
-
-SNEAK = Tool("sneak", "Sneak", "Looks, they say.", msgspec.Struct, run=sneak)
+CHANGES = Tool("load_rows", "Load", "Load rows.", Words, effect="changes", run=count)
 NO_TOOL = "something else"
 """
 POINTS = """
 [jupyter_codeinterp.tools]
 broken = words_tool:MISSING
 count_words = words_tool:COUNT_WORDS
-load_rows = words_tool:LOAD
-sneak = words_tool:SNEAK
+load_rows = words_tool:CHANGES
 nothing = words_tool:NO_TOOL
 """
 
@@ -101,9 +73,10 @@ TOOL = Tool("look_up", "Look up", "Look something up.", msgspec.Struct, run=noth
         ({"name": "look up"}, "is not a valid"),
         ({"name": ""}, "is not a valid"),
         ({"name": "x" * 65}, "is not a valid"),
-        ({"effect": "asks"}, "must look or change"),
-        ({"draft": "insert"}, "must look or change"),
-        ({"work": nothing}, "must look or change"),
+        ({"effect": "asks"}, "must only look"),
+        ({"effect": "changes"}, "must only look"),
+        ({"draft": "insert"}, "must only look"),
+        ({"work": nothing}, "must only look"),
         ({"run": None}, "a run of its own"),
         ({"label": ""}, "label"),
     ],
@@ -172,8 +145,7 @@ class TestInstalled:
         assert (await w.ended()).stop_reason == "end_turn"
 
         offered = [tool["name"] for tool in api.requests[0].body["tools"]]
-        added = ["count_words", "load_rows", "sneak"]
-        assert offered == [*(tool.name for tool in BUILT_IN), *added]
+        assert offered == [*(tool.name for tool in BUILT_IN), "count_words"]
         assert {started.title for started in w.of(e.ToolStarted)} == {"Count words"}
         statuses = [done.status for done in w.of(e.ToolDone)]
         assert statuses == ["ok", "ok", "not_started", "not_started"]
@@ -195,56 +167,6 @@ class TestInstalled:
         await w.ended()
         offered = {tool["name"] for tool in api.requests[0].body["tools"]}
         assert ("count_words" in offered) == (allowed in (None, ["Words.Tool"]))
-
-    async def begin(self, site: Site, api: FakeAnthropic, name: str, **given: Any) -> Any:
-        api.play(in_order([answer(call(name, given)), answer(text("Done."))]))
-        w = await site.window(book=notebook("x = 1"), kernel_id=await site.kernel())
-        return w
-
-    async def test_its_cells_are_reviewed_and_run(self, site: Site, api: FakeAnthropic) -> None:
-        w = await self.begin(site, api, "load_rows", rows=4)
-        await w.ask("Load")
-        draft = await w.draft()
-        assert (draft.kind, draft.title) == ("insert", "Load rows")
-        assert draft.source == "rows = list(range(4))\nlen(rows)"
-        await w.decide(draft)
-        value = await w.draft(2)
-        assert value.source == "sum(rows)"
-        await w.decide(value)
-        assert (await w.ended()).stop_reason == "end_turn"
-        assert [cell["source"] for cell in w.cells] == ["x = 1", draft.source, "sum(rows)"]
-        result = result_of(api.requests[1].body)
-        assert "sum is" in result and result.count("The tool ran a cell:") == 2
-        assert [done.status for done in w.of(e.ToolDone)] == ["ok", "ok", "ok"]
-
-    async def test_a_rejected_cell_does_not_run(self, site: Site, api: FakeAnthropic) -> None:
-        w = await self.begin(site, api, "load_rows", rows=4)
-        await w.ask("Load")
-        await w.decide(await w.draft(), "reject")
-        await w.ended()
-        assert [cell["source"] for cell in w.cells] == ["x = 1"]
-        assert "nothing: rejected" in result_of(api.requests[1].body)
-
-    async def test_in_plan_mode_nothing_runs(self, site: Site, api: FakeAnthropic) -> None:
-        w = await self.begin(site, api, "load_rows", rows=4)
-        await w.ask("Load", "plan")
-        await w.ended()
-        assert w.of(e.DraftWaiting) == [] and len(w.cells) == 1
-        assert "nothing: not_run" in result_of(api.requests[1].body)
-
-    async def test_stop_takes_its_draft_back(self, site: Site, api: FakeAnthropic) -> None:
-        w = await self.begin(site, api, "load_rows", rows=4)
-        await w.ask("Load")
-        await w.draft()
-        await w.send(c.Cancel(w.session_id))
-        assert (await w.ended()).stop_reason == "cancelled"
-        await w.until(lambda: [cell["source"] for cell in w.cells] == ["x = 1"])
-
-    async def test_one_that_looks_runs_nothing(self, site: Site, api: FakeAnthropic) -> None:
-        w = await self.begin(site, api, "sneak")
-        await w.ask("Look", "auto")
-        await w.ended()
-        assert "RuntimeError" in result_of(api.requests[1].body) and len(w.cells) == 1
 
 
 def result_of(body: dict[str, Any]) -> str:

@@ -36,20 +36,15 @@ async def test_the_example_package_works(site: Site, api: FakeAnthropic) -> None
             [
                 answer(run_cell(TABLE)),
                 answer(call("describe_table", {"name": "sales"})),
-                answer(call("describe_table", {"name": "exec('1')"})),
-                answer(call("count_duplicates", {"table": "sales", "columns": ["id"]})),
-                answer(text("Two rows share an id.")),
+                answer(call("describe_table", {"name": "nothing"})),
+                answer(text("It has two columns.")),
             ]
         )
     )
     w = await site.window(kernel_id=await site.kernel())
     await w.ask("Describe the table")
-    for number in (1, 2, 3):
-        await w.decide(await w.draft(number))
+    await w.decide(await w.draft())
     assert (await w.ended()).stop_reason == "end_turn"
-    results = {done.name: done.detail for done in w.of(e.ToolDone) if done.status == "ok"}
-    assert "amount  float64  0.5" in results["describe_table"]
-    assert "2.5" in results["count_duplicates"] and "1.5" not in results["count_duplicates"]
-    assert w.cells[-1]["source"].startswith("sales[sales.duplicated(['id'], keep=False)]")
-    (refused,) = (done.detail for done in w.of(e.ToolDone) if done.status != "ok")
-    assert "is not the name of a variable" in refused
+    told, refused = [done.detail for done in w.of(e.ToolDone) if done.name == "describe_table"]
+    assert "id  int64\namount  float64" in told
+    assert "is not the name of a table" in refused

@@ -24,7 +24,6 @@ from ..wire.messages import (
     Text,
     ToolResult,
     ToolUse,
-    pictures,
     user,
     with_room,
 )
@@ -102,10 +101,6 @@ class Conversation:
         """Number of images from the person's files in the conversation."""
         blocks = (block for message in self._messages for block in message.content)
         return sum(isinstance(block, Image) for block in blocks)
-
-    def pictures(self) -> dict[str, str]:
-        """Pictures in results that the model still sees: base64 data to their captions."""
-        return pictures(self.for_request())
 
     @property
     def shown(self) -> int:

@@ -6,16 +6,15 @@ time of the run, nothing happens and the person decides again.
 
 from __future__ import annotations
 
-import contextlib
 from functools import partial
 
 from ..base.sentences import Sentence, as_it_is
 from ..wire.events import Draft, DraftWaiting
 from ..wire.ops import Delete, Move, SetSource
-from ..wire.ports import ExecutionDone, KernelInfo
-from . import by_hand, hooked
+from ..wire.ports import KernelInfo
+from . import hooked
 from .approval import code_warnings, markdown_cells, policy
-from .approval.decisions import BY_HAND, Decision, RunByHand, new_nonce
+from .approval.decisions import Decision, new_nonce
 from .approval.hooks import CellCode, Checked, HookNote, checked
 from .approval.modes import MODES
 from .job import ACTIONS, NOT_CONFIRMED, CellJob, Granted, RunAttempt, why_not
@@ -43,12 +42,9 @@ async def carry_out(job: CellJob, source: str, granted: Granted | None = None) -
     deep = markdown_cells.too_deep(job.source) if job.is_text else None
     if deep and job.result is None:
         job.reject(deep)
-    with contextlib.ExitStack() as stack:
-        if job.kind == "insert":
-            stack.enter_context(turn.decisions.watch(job.cell_id))
-        while job.result is None:
-            await _decide(job, granted)
-            granted = None
+    while job.result is None:
+        await _decide(job, granted)
+        granted = None
 
 
 async def _placed(job: CellJob) -> bool:
@@ -71,14 +67,16 @@ async def _placed(job: CellJob) -> bool:
 
 async def _decide(job: CellJob, granted: Granted | None) -> None:
     """Get a decision and carry it out. Without ``result`` afterwards, it must be made anew."""
+    if job.is_by_hand:
+        job.leave_to_person()
+        return
     turn = job.turn
     info = await turn.kernel_info() if job.is_code else None
     info = granted.info if granted is not None else info
     said = await check(job, job.source, info)
     if granted is not None and not set(said.notes) <= set(granted.notes):
         granted, job.why = None, MORE_TO_SEE
-    run = turn.decisions.by_hand(job.cell_id)
-    if said.refusal is not None and run is None:
+    if said.refusal is not None:
         job.refuse(said.refusal)
         return
     if job.verdict is None:
@@ -96,16 +94,13 @@ async def _decide(job: CellJob, granted: Granted | None) -> None:
             words = as_it_is(policy.refusal(ACTIONS[job.kind], turn.mode))
             job.reject(words, summary=policy.refused(turn.mode))
             return
-    if run is not None:
-        known: Decision | None = Decision("run", "person", run.source, reason=BY_HAND)
-    elif granted is not None:
+    known: Decision | None = None
+    if granted is not None:
         known = granted.decision.with_source(job.source, edited=False)
     elif job.verdict == "run" and not job.why:
         known = Decision("run", "policy", job.source)
     elif not await _placed(job) or job.result is not None:
         return
-    else:
-        known = None
     decision = known or await _ask(job, said)
     job.go(CellEvent.DECIDED)
     if info is None and job.is_code and known is None:
@@ -156,10 +151,13 @@ async def _follow_decision(job: CellJob, at: RunAttempt) -> None:
         edited = at.source if decision.edited else ""
         job.reject(decision.reason, edited, decision.by)
         return
+    if job.is_by_hand:
+        job.leave_to_person()
+        return
     if job.is_code and at.source != job.source:
         # The person edited the code, so the hooks check it again.
         said = await check(job, at.source, at.info)
-        if said.refusal is not None and decision.reason != BY_HAND:
+        if said.refusal is not None:
             job.refuse(said.refusal)
             return
     if job.runs:
@@ -170,12 +168,7 @@ async def _follow_decision(job: CellJob, at: RunAttempt) -> None:
 
 
 async def _run(job: CellJob, at: RunAttempt) -> None:
-    run_by_hand = partial(job.turn.decisions.by_hand, job.cell_id)
-    done = await run_in_kernel(job, at) if run_by_hand() is None else None
-    run = run_by_hand()
-    if job.result is None and run is not None:
-        at.decision = _compared(job, at.decision.with_source(run.source, edited=False))
-        done = await _follow_by_hand(job, at, run)
+    done = await run_in_kernel(job, at)
     if job.result is None or done is None:
         return
     if job.checked[0] != at.source:
@@ -189,13 +182,6 @@ async def _run(job: CellJob, at: RunAttempt) -> None:
         job.expects if at.source == job.proposed else None,
         at.decision.by == "person",
     )
-
-
-async def _follow_by_hand(job: CellJob, at: RunAttempt, run: RunByHand) -> ExecutionDone:
-    job.go(CellEvent.TAKEN_OVER)
-    result, done = await by_hand.follow(job, at.decision, run)
-    job.end(result)
-    return done
 
 
 def _left_unrun(job: CellJob) -> Sentence:

@@ -24,7 +24,7 @@ from ..wire.ops import CellView, Delete, FinishRun, Insert, Output, Receipt, Set
 from ..wire.ports import ExecutionDone, KernelInfo, Slot
 from . import hooked
 from .approval import policy
-from .approval.decisions import Decision
+from .approval.decisions import BY_HAND, Decision
 from .approval.hooks import HookNote
 from .expected import Contract
 from .states import CellEvent, CellState, after
@@ -57,7 +57,9 @@ UNRESPONSIVE = "The kernel has not reacted to the interrupt yet."
 QUEUED = (
     "It is queued in the kernel behind the person's cell and will be interrupted when it starts."
 )
-RUNS_BY_HAND = Sentence("The person runs this cell themselves, so Stop does not end it.")
+RUNS_BY_HAND = Sentence(
+    "The person runs this cell themselves. read_output shows its output, once there is one."
+)
 IN_SANDBOX = Sentence("in a sandboxed kernel")
 UNASKED = Sentence("without asking")
 _STUCK = "Interrupt sent. The kernel has not reacted yet."
@@ -380,6 +382,18 @@ class CellJob:
         cell_id = self.cell_id if self.is_theirs else ""
         self.end(hooked.refused(self.turn, self.call, note, self.title, cell_id))
 
+    @property
+    def is_by_hand(self) -> bool:
+        """Whether the person runs this draft by a notebook command, so that we do not."""
+        return self.kind == "insert" and self.turn.decisions.ran_by_hand(self.cell_id)
+
+    def leave_to_person(self) -> None:
+        self.settle()
+        self.turn.changed_variables = True
+        self.end(
+            self.turn.results.not_run(self.call, RUNS_BY_HAND, self.title, self.cell_id, BY_HAND)
+        )
+
     def changed_meanwhile(self, receipt: Receipt) -> None:
         """An edit was not made: show the cell's current source."""
         turn = self.turn
@@ -427,11 +441,7 @@ class CellJob:
         if self.state is CellState.WAITING:
             stopped = Decision("reject", "stop", self.source, reason=Sentence("Stopped."))
             self.turn.show(self.decided(stopped))
-        if self.state is CellState.BY_HAND:
-            # The person's run goes on.
-            self.settle()
-            self.end(self.made("interrupted", RUNS_BY_HAND))
-        elif self.result is None and self.attempt is not None:
+        if self.result is None and self.attempt is not None:
             self.never_ran("not_started", words, self.attempt)
         self.remove()
         if self.result is None:

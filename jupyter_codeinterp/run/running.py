@@ -30,12 +30,12 @@ from ..wire.ports import (
     OutputsChanged,
     Slot,
 )
-from .by_hand import EDITED
 from .job import NOT_CONFIRMED, RESTARTED, CellJob, RunAttempt, why_not
 from .states import CellEvent, CellState
 from .turn.staleness import NotebookCell, Watch
 from .turn.turn import Turn, identity
 
+EDITED = "The person edited the code before it ran. What ran:"
 RESTARTED_BEFORE = (
     "The kernel was restarted or changed since your last cell. All earlier variables are gone."
 )
@@ -66,9 +66,9 @@ async def run_in_kernel(job: CellJob, at: RunAttempt) -> ExecutionDone | None:
                 slot = at.slot = await holding
             finally:
                 holding.cancel()
-            if turn.decisions.by_hand(job.cell_id) is not None:
-                return None
-            if at.info is None or identity(slot.info) != identity(at.info):
+            if job.is_by_hand:
+                job.leave_to_person()
+            elif at.info is None or identity(slot.info) != identity(at.info):
                 job.source = at.source
                 job.outdated(RESTARTED, at)
             elif await _begin(job, at):

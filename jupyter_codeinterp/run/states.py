@@ -21,8 +21,6 @@ class CellState(Enum):
     """The cell gets the decided source and shows [*]."""
     RUNNING = "running"
     """The kernel has the code, or gets it any moment."""
-    BY_HAND = "by hand"
-    """The person runs the cell with the notebook's own commands."""
     SHOWN = "shown"
     """The run is over, and the outputs are on their way into the cell."""
     ENDED = "ended"
@@ -36,7 +34,6 @@ class CellEvent(Enum):
     BEGUN = "the kernel is idle and still the same"
     SENT = "the notebook has compared the cell"
     OUTDATED = "the cell or the kernel is not the one of the decision"
-    TAKEN_OVER = "the person runs the cell"
     FINISHED = "the kernel has ended the run"
     ENDED = "there is a result"
 
@@ -45,11 +42,9 @@ TABLE: dict[tuple[CellState, CellEvent], CellState] = {
     (CellState.WRITING, CellEvent.WRITTEN): CellState.CHECKING,
     (CellState.CHECKING, CellEvent.ASKED): CellState.WAITING,
     (CellState.CHECKING, CellEvent.DECIDED): CellState.DECIDED,
-    (CellState.CHECKING, CellEvent.TAKEN_OVER): CellState.BY_HAND,
     (CellState.WAITING, CellEvent.DECIDED): CellState.DECIDED,
     (CellState.DECIDED, CellEvent.BEGUN): CellState.PLACED,
     (CellState.DECIDED, CellEvent.OUTDATED): CellState.CHECKING,
-    (CellState.DECIDED, CellEvent.TAKEN_OVER): CellState.BY_HAND,
     (CellState.PLACED, CellEvent.SENT): CellState.RUNNING,
     (CellState.PLACED, CellEvent.OUTDATED): CellState.CHECKING,
     (CellState.RUNNING, CellEvent.OUTDATED): CellState.CHECKING,

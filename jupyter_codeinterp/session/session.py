@@ -520,7 +520,7 @@ def _turn(session: Session, model: Model) -> AgentTurn:
         ledger=session_log.ledger,
         context=session_log.context,
         untrusted=untrusted,
-        results=Results(untrusted, talk.attached, talk.shown, notebook.stands, talk.pictures),
+        results=Results(untrusted, talk.attached, talk.shown, notebook.stands),
         private=session.private_names,
         hooks=services.hooks,
         came_late=partial(session.late_outputs.add, number, untrusted.scrub),

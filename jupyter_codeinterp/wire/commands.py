@@ -291,11 +291,10 @@ class PersonActed(_AboutNotebook, frozen=True, tag="person_acted"):
 
 class DraftRun(_AboutNotebook, frozen=True, tag="draft_run"):
     """The person runs a draft's cell by a notebook command. Sent when the page asks the kernel
-    to run ``source``, and again when that run has ``ended``."""
+    to run ``source``."""
 
     cell_id: str
     source: str
-    ended: bool = False
 
 
 class BegunRun(msgspec.Struct, frozen=True):

@@ -124,18 +124,6 @@ def without_pictures(content: Iterable[AnyBlock]) -> tuple[list[Any], list[AnyBl
     return others, pictures
 
 
-def pictures(messages: Iterable[Message]) -> dict[str, str]:
-    """The pictures of results, by their data, with the texts that name them."""
-    found: dict[str, str] = {}
-    for result in _results(messages):
-        name = ""
-        for part in result.content:
-            if isinstance(part, Image):
-                found[part.source.data] = name or found.get(part.source.data, "")
-            name = part.text if isinstance(part, Text) and part.text.startswith(PICTURE_OF) else ""
-    return found
-
-
 def with_room(messages: Sequence[Message]) -> tuple[Message, ...]:
     """The messages, with words in place of the oldest pictures of results beyond a request's limit.
     Several go at once, because each change of an early message costs the prompt cache."""

@@ -79,10 +79,7 @@ export class LiveNotebook implements IDisposable {
     this.runs = new Runs(context.model, this.panels);
     const ownRuns = new OwnRuns(context.sessionContext, {
       began: cellId => this._ownRunBegan(cellId),
-      ended: (cellId, draft) => {
-        this._noteAct();
-        this._postDraftRun(cellId, draft, true);
-      }
+      ended: () => this._noteAct()
     });
     this._disposables.add(ownRuns);
     this._watch = new DraftWatch(context.model, {
@@ -383,22 +380,13 @@ export class LiveNotebook implements IDisposable {
     }
   }
 
-  private _ownRunBegan(cellId: string): string | null {
+  private _ownRunBegan(cellId: string): void {
     this.runs.overtaken(cellId);
     this._noteAct(cellId);
     const draft = this._options.drafts().find(one => one.cell_id === cellId);
     const source = draft?.kind === 'insert' ? this.sourceOf(draft) : null;
-    this._postDraftRun(cellId, source, false);
-    return source;
-  }
-
-  private _postDraftRun(
-    cell_id: string,
-    source: string | null,
-    ended: boolean
-  ): void {
     if (source !== null) {
-      const run = { notebook: this.path, cell_id, source, ended };
+      const run = { notebook: this.path, cell_id: cellId, source };
       this._options.post({ type: 'draft_run', ...run });
     }
   }

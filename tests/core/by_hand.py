@@ -7,20 +7,17 @@ from tests.core.conftest import Room
 from tests.scripted import Bench
 
 
-def begin(b: Bench, draft: Draft, source: str | None = None) -> str:
+def begin(b: Bench, draft: Draft) -> str:
     """Lab's key `y` in the draft's cell, and its command to run it."""
     cell = b.document.cell(draft.cell_id)
     assert cell is not None
     cell |= {"cell_type": "code", "outputs": [], "execution_count": None}
-    if source is not None:
-        cell["source"] = source
-    b.session.decisions.run_by_hand(draft.cell_id, cell["source"], False)
+    b.session.decisions.run_by_hand(draft.cell_id, cell["source"])
     return str(cell["source"])
 
 
-async def by_hand(b: Bench, room: Room, draft: Draft, source: str | None = None) -> None:
-    text = await room.run(begin(b, draft, source))
-    b.document.end_by_hand(
-        draft.cell_id, [{"output_type": "stream", "name": "stdout", "text": text}]
-    )
-    b.session.decisions.run_by_hand(draft.cell_id, "", True)
+async def by_hand(b: Bench, room: Room, draft: Draft) -> None:
+    b.document.begin_by_hand(draft.cell_id)
+    text = await room.run(begin(b, draft))
+    output = {"output_type": "stream", "name": "stdout", "text": text}
+    b.document.end_by_hand(draft.cell_id, [output])

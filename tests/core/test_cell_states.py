@@ -261,19 +261,11 @@ class CellJobs(RuleBasedStateMachine):
         cell = self.document.cell("new")
         assert cell is not None
         cell["cell_type"] = "code"
-        self._do(lambda: self.decisions.run_by_hand("new", self.in_cell, False))
+        self._do(lambda: self.decisions.run_by_hand("new", self.in_cell))
         self.by_hand = True
         if self.state is CellState.WAITING:
-            self.state = CellState.BY_HAND
-        self._check()
-
-    @precondition(lambda self: self.state is CellState.BY_HAND)
-    @rule()
-    def end_it_by_hand(self) -> None:
-        self.document.end_by_hand("new", [])
-        self._do(lambda: self.decisions.run_by_hand("new", "", True))
-        self.state = CellState.ENDED
-        self._check("ok")
+            self.state = CellState.ENDED
+        self._check("not_run")
 
     @precondition(lambda self: self._is_open and self.is_there and not self.by_hand)
     @rule()
@@ -295,8 +287,7 @@ class CellJobs(RuleBasedStateMachine):
     @precondition(lambda self: self.state is not CellState.ENDED)
     @rule(how=st.sampled_from(("wait", "wait", "wait", "stop")))
     def wait_or_stop(self, how: str) -> None:
-        if self.state is not CellState.BY_HAND:  # It ends by itself if the page is silent.
-            self.loop.pass_time(1.0)
+        self.loop.pass_time(1.0)
         if how == "stop":
             self._stop()
         self._check()
@@ -307,8 +298,7 @@ class CellJobs(RuleBasedStateMachine):
             self._do(self.task.cancel)
         self._do(lambda: self.job.stop("Not started."))
         self.state = CellState.ENDED
-        had_begun = before in (CellState.RUNNING, CellState.BY_HAND)
-        self._check("interrupted" if had_begun else "not_started")
+        self._check("interrupted" if before is CellState.RUNNING else "not_started")
         asked = [one for one in self.events if isinstance(one, e.DraftWaiting)]
         decided = [one for one in self.events if isinstance(one, e.DraftDecided)]
         assert (before is CellState.WAITING) == (bool(decided) and decided[-1].by == "stop")
@@ -333,7 +323,7 @@ class CellJobs(RuleBasedStateMachine):
         if self.busy:
             return
         if self.by_hand:
-            self.state = CellState.BY_HAND
+            self.state = CellState.ENDED
         elif self.starts[0] != self.starts[1]:
             self.source = self.decided
             self._decide_or_ask(self.decided_by == "policy")
@@ -354,7 +344,7 @@ class CellJobs(RuleBasedStateMachine):
             assert result.done.status == status
         assert len(self.kernel.ran) <= 1
         assert self.kernel.ran in ([], [self.decided]), "other bytes ran than the decided ones"
-        if self.state in (CellState.WAITING, CellState.DECIDED, CellState.BY_HAND):
+        if self.state in (CellState.WAITING, CellState.DECIDED):
             assert not self.kernel.ran
 
     # --- inside ------------------------------------------------------------------------

@@ -12,8 +12,6 @@ from jupyter_codeinterp.journal.exports import markdown
 from jupyter_codeinterp.wire import events as e
 from jupyter_codeinterp.wire.messages import Message
 from jupyter_codeinterp.wire.ports import ModelRequest
-from tests.core.by_hand import by_hand
-from tests.core.conftest import Room
 from tests.scripted import Bench, last_cell, run, say
 
 Benches = Callable[..., Bench]
@@ -124,14 +122,6 @@ async def test_a_failed_look_up_changes_nothing(
     b = bench(run(SALES), linking("North sold [7,412]."))
     assert (await b.turn("Sales?")).stop_reason == "end_turn"
     assert b.of(e.FiguresFound) == []
-
-
-async def test_a_cell_that_the_person_ran_by_hand_counts(bench: Benches, room: Room) -> None:
-    b = bench(run(SALES), linking("North sold [7,412]."))
-    b.send("Sales?")
-    await by_hand(b, room, await b.draft())
-    await b.ended()
-    assert origins(b) == {"7,412": "7412"}
 
 
 async def test_the_agent_ends_when_the_model_ends(bench: Benches) -> None:

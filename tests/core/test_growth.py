@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from jupyter_codeinterp.agent import system_prompt
 from jupyter_codeinterp.agent.agent import TOO_SMALL
@@ -24,7 +24,6 @@ from jupyter_codeinterp.wire.messages import (
     ToolUse,
     Usage,
     assistant,
-    pictures,
     user,
     with_room,
 )
@@ -33,6 +32,15 @@ from tests.core.conftest import Room
 from tests.scripted import Bench, call, last_cell, run, say
 
 Benches = Callable[..., Bench]
+
+
+def pictures(messages: Iterable[Message]) -> list[str]:
+    """The different pictures of results."""
+    blocks = (block for message in messages for block in message.content)
+    results = (block for block in blocks if isinstance(block, ToolResult))
+    parts = (part for result in results for part in result.content)
+    return list(dict.fromkeys(part.source.data for part in parts if isinstance(part, Image)))
+
 
 PLOT = "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, {}]);"
 
@@ -174,13 +182,13 @@ async def test_the_oldest_pictures_make_room(bench: Benches, room: Room) -> None
     script = [run(f"pixel({n}, {n + 1}, {n + 2})") for n in range(1, 22, 3)]
     b = bench(*script, say("Many."), run("pixel(100)"), say("More."))
     await b.turn()
-    shown = [list(pictures(request.messages)) for request in b.model.requests]
+    shown = [pictures(request.messages) for request in b.model.requests]
     assert [len(one) for one in shown] == [0, 3, 6, 9, 12, 15, 18, 16]
     assert shown[7][:13] == shown[6][5:] and len(set(shown[7])) == 16
     assert str(b.model.requests[7].messages).count(MADE_ROOM) == 5
     b.restart_server()
     await b.turn()
-    again = [list(pictures(request.messages)) for request in b.model.requests[8:]]
+    again = [pictures(request.messages) for request in b.model.requests[8:]]
     assert again[0] == shown[7] and again[1][:16] == shown[7] and len(again[1]) == 17
 
 
@@ -193,32 +201,7 @@ def test_pictures_of_the_person_stay() -> None:
     for count in range(10):
         kept = with_room((theirs, *results[:count]))
         assert kept[0] == theirs
-        assert list(pictures(kept)) == [f"own {n}" for n in range(max(0, count - 3), count)]
-
-
-async def test_a_picture_is_sent_once(bench: Benches, room: Room) -> None:
-    await room.run(PIXEL)
-    b = bench(
-        run("pixel(1, 2, 1)"),
-        lambda r: call("edit_cell", cell_id=last_cell(r), source="pixel(1, 3)"),
-        lambda r: call("edit_cell", cell_id=last_cell(r), source="pixel(2)"),
-        say("Done."),
-    )
-    await b.turn()
-    parts = [
-        (isinstance(part, Image), getattr(part, "text", ""))
-        for message in b.model.requests[-1].messages
-        for block in message.content
-        if isinstance(block, ToolResult)
-        for part in block.content[1:]
-    ]
-    assert sum(is_image for is_image, _ in parts) == 3
-    cell_id = b.of(e.ToolDone)[0].cell_id
-    one, two, three = (done.execution_count for done in b.of(e.ToolDone))
-    assert [text for _, text in parts if "the same as" in text] == [
-        f"\n[picture of cell {cell_id} [{n}]: the same as that of cell {cell_id} [{one}]]"
-        for n in (one, two, three)
-    ]
+        assert pictures(kept) == [f"own {n}" for n in range(max(0, count - 3), count)]
 
 
 async def test_an_image_that_was_left_out_can_be_fetched(bench: Benches, room: Room) -> None:

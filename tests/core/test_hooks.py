@@ -18,7 +18,6 @@ from jupyter_codeinterp.run.approval import hooks as bounded
 from jupyter_codeinterp.run.approval.hooks import Hooks
 from jupyter_codeinterp.run.approval.out_of_sight import out_of_sight
 from jupyter_codeinterp.wire import events as e
-from tests.core.by_hand import by_hand
 from tests.core.conftest import Room
 from tests.kernels import until
 from tests.scripted import Bench, call, run, say
@@ -188,22 +187,6 @@ async def test_notes_reach_the_result_and_the_card(bench: Benches) -> None:
     assert done.detail.endswith(inert)
     cell = b.document.cell(done.cell_id) or {}
     assert cell["outputs"][0]["text"] == "<output-1>\n", "a hook has a copy"
-
-
-async def test_a_run_that_the_person_made_of_a_draft_is_told_as_well(
-    bench: Benches, room: Room
-) -> None:
-    asked: list[str] = []
-    hook = Hook("audit", before_run=lambda cell: asked.append(cell.source), after_run=after)
-    b = bench(run("print('there')"), say("Done."), hooks=having(hook))
-    b.send()
-    draft = await b.draft()
-    assert asked == ["print('there')"]
-    await by_hand(b, room, draft)
-    await b.ended()
-    (done,) = b.of(e.ToolDone)
-    assert done.notes == ("""audit: ok: "print('there')" in True said ['there\\n'].""",)
-    assert "The person ran this cell themselves." in b.results[0] and "audit" in b.results[0]
 
 
 async def test_a_run_that_failed_is_told_as_well(bench: Benches) -> None:

@@ -1,4 +1,4 @@
-"""The person runs a draft's own cell by a command of the notebook: that is their decision."""
+"""The person runs a draft's own cell by a command of the notebook: the server never runs it."""
 
 from __future__ import annotations
 
@@ -8,19 +8,22 @@ from pathlib import Path
 import pytest
 
 from jupyter_codeinterp.base.errors import CommandError
-from jupyter_codeinterp.run import by_hand as followed
 from jupyter_codeinterp.wire import events as e
 from jupyter_codeinterp.wire.ops import BeginRun, FinishRun
 from tests.core.by_hand import begin, by_hand
 from tests.core.conftest import Room
 from tests.kernels import Gate
-from tests.scripted import Bench, fix, run, say
+from tests.scripted import Bench, call, run, say
 
 Benches = Callable[..., Bench]
 
 
-async def test_it_runs_once_and_its_outputs_are_the_result(bench: Benches, room: Room) -> None:
-    b = bench(run("n = 5\nprint(n)"), say("Done."))
+async def test_it_runs_once_and_the_model_reads_its_output(bench: Benches, room: Room) -> None:
+    b = bench(
+        run("n = 5\nprint(n)"),
+        lambda request: call("read_output", cell_id=draft.cell_id),
+        say("Done."),
+    )
     b.send()
     draft = await b.draft()
     await by_hand(b, room, draft)
@@ -30,35 +33,11 @@ async def test_it_runs_once_and_its_outputs_are_the_result(bench: Benches, room:
     assert await room.ran() == ["n = 5\nprint(n)"]
     assert b.document.sources() == ["x = 20", "n = 5\nprint(n)"]
     assert not any(isinstance(op, (BeginRun, FinishRun)) for op in b.document.ops)
-    assert b.results[0].startswith(f"status=ok cell_id={draft.cell_id} place=2/2 execution_count=")
-    assert b.results[0].endswith("The person ran this cell themselves.\n5")
+    assert b.results[0].startswith(f"status=not_run cell_id={draft.cell_id} place=2/2\n")
+    assert "The person runs this cell themselves." in b.results[0]
+    assert b.results[1].endswith("5")
     decided = b.of(e.DraftDecided)[0]
     assert (decided.action, decided.by, decided.reason) == ("run", "person", "Run by hand.")
-
-
-async def test_what_they_typed_into_it_is_what_ran(bench: Benches, room: Room) -> None:
-    b = bench(run("print(1)"), say("Done."))
-    b.send()
-    await by_hand(b, room, await b.draft(), "print(2)")
-    await b.ended()
-    assert "The person edited the code" in b.results[0] and b.results[0].endswith("\n2")
-    assert await room.ran() == ["print(2)"]
-
-
-async def test_it_fails_and_is_fixed_in_its_cell(bench: Benches, room: Room) -> None:
-    b = bench(run("n = 1 / 0"), fix("n = 1"), say("Done."))
-    b.send()
-    draft = await b.draft()
-    begin(b, draft)
-    error = {"output_type": "error", "ename": "ZeroDivisionError", "evalue": "", "traceback": []}
-    b.document.end_by_hand(draft.cell_id, [error])
-    b.session.decisions.run_by_hand(draft.cell_id, "", True)
-    second = await b.draft(2)
-    assert (second.kind, second.cell_id) == ("edit", draft.cell_id)
-    b.decide(second)
-    await b.ended()
-    assert b.results[0].startswith("status=error") and "ZeroDivisionError" in b.results[0]
-    assert b.document.sources() == ["x = 20", "n = 1"]
 
 
 async def test_the_same_text_run_anywhere_else_decides_nothing(bench: Benches, room: Room) -> None:
@@ -66,7 +45,7 @@ async def test_the_same_text_run_anywhere_else_decides_nothing(bench: Benches, r
     b.send()
     draft = await b.draft()
     await room.run("print('there')")
-    b.session.decisions.run_by_hand("c1", "print('there')", False)
+    b.session.decisions.run_by_hand("c1", "print('there')")
     await room.run("pass")
     assert b.of(e.DraftDecided) == []
     b.decide(draft, "reject")
@@ -85,35 +64,6 @@ async def test_run_was_pressed_and_waits_for_the_kernel(
     await b.event(e.KernelWaiting)
     begin(b, draft)
     gate.open()
-    await b.event(e.RunStarted)
-    b.document.end_by_hand(draft.cell_id, [])
-    b.session.decisions.run_by_hand(draft.cell_id, "", True)
     await b.ended()
     assert await room.ran() == [gate.source], "ours did not run"
-
-
-async def test_stop_leaves_it_alone(bench: Benches) -> None:
-    b = bench(run("print('whole')"))
-    b.send()
-    begin(b, await b.draft())
-    await b.event(e.RunStarted)
-    b.session.cancel()
-    assert (await b.ended()).stop_reason == "cancelled"
-    assert b.document.sources() == ["x = 20", "print('whole')"]
-    assert b.results[0].startswith("status=interrupted\nThe person runs this cell")
-
-
-async def test_the_page_is_gone_and_an_idle_kernel_has_ended_it(
-    bench: Benches, room: Room, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(followed, "PATIENCE", 0.1)
-    b = bench(run("print(7)"), say("Done."))
-    b.send()
-    draft = await b.draft()
-    await room.run(begin(b, draft))
-    b.document.is_open = False
-    await b.event(e.ToolDone)
-    b.document.is_open = True
-    await b.ended()
-    assert "Its outputs cannot be read." in b.results[0]
-    assert b.document.sources() == ["x = 20", "print(7)"], "a cell that may be theirs stays"
+    assert "The person runs this cell themselves." in b.results[0]

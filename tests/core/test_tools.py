@@ -333,22 +333,6 @@ async def test_a_decision_about_several_cells_is_good_for_one_start_of_the_kerne
     await b.ended()
 
 
-async def test_a_run_that_changes_a_short_output_shows_the_one_before(
-    bench: Benches, room: Room
-) -> None:
-    book = notebook("print(17, 'high')", "print('same')", "x = 1", "print('long')")
-    before = ("10 high </output-0> sk-ant-api03-" + "k" * 40, "same\n", "gone", "other " * 100)
-    for cell, text in zip(book["cells"], before, strict=True):
-        cell["outputs"] = [{"output_type": "stream", "name": "stdout", "text": text}]
-    b = bench(call("run_cells", cell_ids="all"), say("Done."), book=book)
-    await b.turn(mode="auto")
-    (result,) = b.results
-    assert result.count("Its output before this run:") == 2
-    first = result.split("Its output before this run:")[1]
-    assert "10 high" in first and "</output-0>" not in first and "kkkk" not in first
-    assert "other" not in result and "without output are not listed" not in result
-
-
 async def test_in_auto_each_cell_is_decided_on_its_own(bench: Benches, room: Room) -> None:
     """Also where the person leaves Auto in the middle."""
 

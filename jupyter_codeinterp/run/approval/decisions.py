@@ -11,7 +11,6 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -72,14 +71,6 @@ class Decision(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, source=source, edited=edited)
 
 
-@dataclass
-class RunByHand:
-    """A run of a draft's cell by a notebook command."""
-
-    source: str
-    ended: asyncio.Event = field(default_factory=asyncio.Event)
-
-
 class QuestionReply(NamedTuple):
     """The answer to a question, from ``window`` (0: unknown). ``nobody``: a program's words,
     because it has nobody to ask."""
@@ -109,8 +100,8 @@ class Decisions:
         self._changed = changed
         self._drafts: dict[str, tuple[Draft, asyncio.Future[Decision]]] = {}
         self._decided: set[str] = set()
-        self._by_hand: dict[str, RunByHand | None] = {}
-        """The person's runs of watched cells, by cell id; None before a run."""
+        self._by_hand: set[str] = set()
+        """Cells of drafts that the person ran by a notebook command."""
         self._questions: dict[str, asyncio.Future[QuestionReply]] = {}
         self._asked = 0.0
 
@@ -150,32 +141,18 @@ class Decisions:
             del which[key]
             self._changed()
 
-    @contextmanager
-    def watch(self, cell_id: str) -> Iterator[None]:
-        """While active, ``by_hand`` returns the person's run of this cell."""
-        self._by_hand[cell_id] = None
-        try:
-            yield
-        finally:
-            del self._by_hand[cell_id]
+    def ran_by_hand(self, cell_id: str) -> bool:
+        return cell_id in self._by_hand
 
-    def by_hand(self, cell_id: str) -> RunByHand | None:
-        return self._by_hand.get(cell_id)
-
-    def run_by_hand(self, cell_id: str, source: str, ended: bool) -> None:
-        """Record that the person runs this cell by a notebook command. If its draft waits, that
-        is their decision."""
-        if cell_id not in self._by_hand:
-            return
-        run = self._by_hand[cell_id]
-        if run is None:
-            run = self._by_hand[cell_id] = RunByHand(source)
-            for draft, future in self._drafts.values():
-                if draft.cell_id == cell_id and not future.done():
-                    self._decided.add(draft.nonce)
-                    future.set_result(Decision("run", "person", source, reason=BY_HAND))
-        if ended:
-            run.ended.set()
+    def run_by_hand(self, cell_id: str, source: str) -> None:
+        """Record that the person runs the draft in this cell by a notebook command. If it waits,
+        that is their decision."""
+        self._by_hand.add(cell_id)
+        draft = self.draft
+        if draft is not None and draft.cell_id == cell_id:
+            self._decided.add(draft.nonce)
+            decision = Decision("run", "person", source, reason=BY_HAND)
+            self._drafts[draft.draft_id][1].set_result(decision)
 
     def decide(
         self,

@@ -138,9 +138,8 @@ AfterAnswer = Callable[[FinalAnswer], Union[AtEnd, Awaitable[AtEnd]]]
 @dataclass(frozen=True)
 class Hook:
     """``before_run`` gets the exact code that the agent is about to run; the card shows its notes
-    and findings while a person is asked. It cannot refuse a run that the person began by hand.
-    ``after_run`` gets each finished run of the agent's code, also one that the person began; its
-    notes and findings go to the model and onto the card, with the findings from before the run.
+    and findings while a person is asked. ``after_run`` gets each finished run of the agent's code;
+    its notes and findings go to the model and onto the card, with the findings from before the run.
     ``after_answer`` gets the answer that ends a turn; its notes are shown below.
 
     Findings are facts with a place in the code: a function may also yield them, and finds none if

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -17,7 +17,7 @@ from ...view.outputs import Seen
 from ...view.untrusted import Untrusted, bare
 from ...wire.events import Status, ToolDone
 from ...wire.findings import Observation
-from ...wire.messages import PICTURE_OF, Image, Text, ToolResult, ToolUse
+from ...wire.messages import Image, Text, ToolResult, ToolUse
 from ...wire.ops import Output
 from ...wire.ports import ExecutionDone
 
@@ -78,13 +78,11 @@ class Results:
         attached: int = 0,
         shown: int = 0,
         stands: Callable[[str], str] = lambda cell_id: "",
-        pictures: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         """``attached`` and ``shown``: images and bytes of the person's files in the conversation
-        so far. ``stands`` is ``TurnNotebook.stands``, ``pictures`` is ``Conversation.pictures``."""
+        so far. ``stands`` is ``TurnNotebook.stands``."""
         self.attached = attached
         self.shown = shown
-        self._pictures = pictures
         self._untrusted = untrusted
         self._stands = stands
 
@@ -207,13 +205,10 @@ class Results:
                 notes=notes,
             )
         )
-        name = outputs.picture_text(cell_id, done.execution_count)
-        earlier = dict(self._pictures()) if seen.images else {}
+        name = Text(outputs.picture_text(cell_id, done.execution_count))
         content: list[Text | Image] = [Text(text)]
         for image in seen.images:
-            same = earlier.get(image.source.data)
-            content += [Text(name), image] if same is None else [Text(_same(name, same))]
-            earlier[image.source.data] = name
+            content += [name, image]
         card_end = ToolDone(
             call_id=call.id,
             name=call.name,
@@ -236,9 +231,3 @@ class Results:
         lines = (visible_line(self._untrusted.scrub(name)) for name in one.names[:SHOWN])
         names = tuple(n if len(n) <= LONGEST else f"{n[: LONGEST - 1]}\u2026" for n in lines)
         return Observation(one.kind, names, max(0, len(one.names) - SHOWN), one.limit)
-
-
-def _same(name: str, earlier: str) -> str:
-    """The text in place of a picture that the model still sees."""
-    which = earlier.removeprefix(PICTURE_OF).removesuffix("]")
-    return f"{name.removesuffix(']')}: the same as that of {which or 'an earlier result'}]"

@@ -240,7 +240,7 @@ class LiveNotebooks:
         if notebook is None or not _may_tell(notebook, window):
             return
         for session in self._sessions_at(command.notebook):
-            session.decisions.run_by_hand(command.cell_id, command.source, command.ended)
+            session.decisions.run_by_hand(command.cell_id, command.source)
 
     # --- callbacks of notebooks (their ``Owner``) ------------------------------------
 

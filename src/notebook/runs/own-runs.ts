@@ -16,10 +16,9 @@ const RESTARTS: readonly Kernel.Status[] = [
 ];
 
 interface IOwnRuns {
-  /** Returns the source of the agent's draft in the cell; null if it has none. */
-  began: (cellId: string) => string | null;
-  /** Called when all outputs have arrived, or the kernel is gone. `draft`: from `began`. */
-  ended: (cellId: string, draft: string | null) => void;
+  began: (cellId: string) => void;
+  /** Called when all outputs have arrived, or the kernel is gone. */
+  ended: (cellId: string) => void;
   /** Called when the kernel begins to run this code; `number` is the execution count. */
   input?: (cellId: string, source: string, number: number) => void;
 }
@@ -58,19 +57,19 @@ export class OwnRuns implements IDisposable {
     if (direction === 'send') {
       const cellId = cellOf(msg);
       if (cellId) {
-        const draft = this._on.began(cellId);
-        this._running.set(msg.header.msg_id, { cellId, draft });
+        this._on.began(cellId);
+        this._running.set(msg.header.msg_id, cellId);
       }
       return;
     }
     const id = (msg.parent_header as { msg_id?: string }).msg_id ?? '';
-    const run = this._running.get(id);
-    if (run && isIdle(msg)) {
+    const cellId = this._running.get(id);
+    if (cellId && isIdle(msg)) {
       this._running.delete(id);
-      this._on.ended(run.cellId, run.draft);
-    } else if (run && msg.header.msg_type === 'execute_input') {
+      this._on.ended(cellId);
+    } else if (cellId && msg.header.msg_type === 'execute_input') {
       const { code, execution_count } = msg.content as Record<string, unknown>;
-      this._on.input?.(run.cellId, String(code), Number(execution_count));
+      this._on.input?.(cellId, String(code), Number(execution_count));
     }
   }
 
@@ -83,16 +82,13 @@ export class OwnRuns implements IDisposable {
   private _endAll(): void {
     const runs = [...this._running.values()];
     this._running.clear();
-    runs.forEach(({ cellId, draft }) => this._on.ended(cellId, draft));
+    runs.forEach(cellId => this._on.ended(cellId));
   }
 
   private _messages: Kernel.IKernelConnection['anyMessage'] | undefined;
   private _isDisposed = false;
-  /** By request id. */
-  private readonly _running = new Map<
-    string,
-    { cellId: string; draft: string | null }
-  >();
+  /** The cells, by request id. */
+  private readonly _running = new Map<string, string>();
 }
 
 /** The cell that a request runs; '' if none. */

@@ -1,13 +1,11 @@
 """The definition of a tool: its text for the model, its label for people, its function.
 
-Our own tools that change the notebook or ask the person have a ``work``. A tool that looks, and
-every tool of another package, has a ``run``. Another package's tool that ``changes`` runs cells
-with ``ToolContext.run_cell``; each gets the same review as the agent's.
+Our own tools that change the notebook or ask the person have a ``work``. A tool that looks, as
+every tool of another package, has a ``run``.
 """
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
@@ -23,7 +21,6 @@ from ....run.turn.turn import Turn
 from ....view.outputs import Seen
 from ....view.redaction.private_names import Variable
 from ....view.untrusted import Untrusted
-from ....wire.events import Status
 from ....wire.messages import ToolUse
 from ....wire.ops import PRIVATE, CellView, Snapshot, normalise
 from ....wire.ports import ToolSpec
@@ -72,51 +69,13 @@ def _plain(given: Any, types: dict[str, Any]) -> Any:
 
 Effect = Literal["looks", "changes", "asks"]
 
-LOOKS = 'This tool only looks: it runs nothing (effect="changes").'
-
-
-class CellOutcome(msgspec.Struct, frozen=True):
-    """The result of a cell that a tool ran. ``text`` is the model's view; ``cell_id`` is "" if
-    the cell is not in the notebook."""
-
-    status: Status
-    text: str
-    cell_id: str = ""
-
-
-class CellRequest(msgspec.Struct, frozen=True):
-    """A cell that a tool wants to run, and the future of its result."""
-
-    source: str
-    title: str
-    after: str
-    outcome: asyncio.Future[CellOutcome]
-
 
 class ToolContext:
     """A tool's access to the turn. ``turn`` is for built-in tools only, and its interface may
     change; the rest of this class is stable."""
 
-    def __init__(self, turn: Turn, request: Callable[[CellRequest], None] | None = None) -> None:
+    def __init__(self, turn: Turn) -> None:
         self.turn = turn
-        self._request = request
-
-    async def run_cell(self, source: str, title: str = "", after: str = "") -> CellOutcome:
-        """Insert a cell after the cell ``after``, have it reviewed like the agent's, and run it.
-        Only for a tool that ``changes``."""
-        if self._request is None:
-            raise RuntimeError(LOOKS)
-        outcome: asyncio.Future[CellOutcome] = asyncio.get_running_loop().create_future()
-        self._request(CellRequest(source, title, after, outcome))
-        return await outcome
-
-    async def evaluate(self, expression: str) -> str:
-        """The kernel's text for an expression, run in its own cell with the usual review.
-        Raises LookupError, with words for the model, if it did not run or failed."""
-        outcome = await self.run_cell(expression, f"Evaluate: {expression}")
-        if outcome.status != "ok":
-            raise LookupError(f"The expression has no value: {outcome.text}")
-        return outcome.text
 
     @property
     def untrusted(self) -> Untrusted:
@@ -210,8 +169,8 @@ class ToolRegistry:
             raise ValueError(f"{tool.name!r} is not a valid tool name")
         if tool.name in self._tools:
             raise ValueError(f"a tool named {tool.name!r} already exists")
-        if tool.effect == "asks" or tool.work is not None or tool.draft is not None:
-            raise ValueError(f"{tool.name!r} must look or change")
+        if tool.effect != "looks" or tool.work is not None or tool.draft is not None:
+            raise ValueError(f"{tool.name!r} must only look")
         if tool.run is None or not tool.label:
             raise ValueError(f"{tool.name!r} must have a run of its own and a label")
         self._tools[tool.name] = tool

@@ -17,7 +17,7 @@ from ....run.turn.results import OutputRoom, Result, joined, noted
 from ....view import outputs
 from ....wire.events import Status
 from ....wire.messages import Image, ToolUse
-from ....wire.ops import CellView, Output
+from ....wire.ops import CellView
 from ....wire.ports import KernelInfo
 from .step import (
     DIFFERS,
@@ -42,9 +42,6 @@ LEFT = " Not reached: {ids}."
 CELL = "Cell {place}"
 CELL_THAT_RAN = "Cell {place} [{count}]"
 SILENT = " Runs without output are not listed: {count}."
-WAS = "Its output before this run:\n"
-MOST_BEFORE = 200
-"""Characters of an output that is shown again when a run has changed it."""
 _LEAST = 80
 """Characters of each cell's outputs, at least."""
 _MOST_IDS = 30
@@ -74,8 +71,6 @@ class Several:
         self._call = call
         self._action = action
         self._jobs = jobs
-        self._before: dict[str, tuple[Output, ...]] = {}
-        """The outputs of all cells before the call."""
 
     async def run(self, title: Sentence, words: Sentence, *, stop_on_error: bool = True) -> None:
         """Ask, then carry out each cell. ``words`` say what happens to the cells."""
@@ -84,7 +79,6 @@ class Several:
             return
         turn, results, call = self._turn, self._step.results, self._call
         result = results[call.id] = turn.results.make(call, "interrupted", title=title)
-        self._before = {one.cell_id: one.outputs for one in turn.notebook.snapshot.cells}
         characters, images = outputs.BUDGET, outputs.IMAGES_A_RESULT
         status: Status = "ok"
         failed: list[str] = []
@@ -94,7 +88,7 @@ class Several:
             after = _ids(self._jobs[number:])
             cut_off = STOPPED.format(id=job.cell_id, ids=after)
             results[call.id] = noted(result, turn.untrusted.inert(cut_off))
-            one = self._compared(job, await self._carry_out(job, granted.get(job.cell_id)))
+            one = await self._carry_out(job, granted.get(job.cell_id))
             characters -= len(one.text)
             images -= sum(isinstance(part, Image) for part in one.block.content)
             if job.runs and one.done.status == "ok" and len(one.text.splitlines()) == 1:
@@ -128,14 +122,6 @@ class Several:
             content = one.block.content
         block = msgspec.structs.replace(head.block, content=content)
         results[call.id] = msgspec.structs.replace(head, block=block)
-
-    def _compared(self, job: CellJob, result: Result) -> Result:
-        """The result, with the cell's short output from before if the run has changed it."""
-        turn = self._turn
-        then = outputs.full_text(self._before.get(job.cell_id, ()), turn.scrub).strip()
-        now = outputs.full_text(turn.notebook.ran.get(job.cell_id, ()), turn.scrub).strip()
-        is_new = result.done.status == "ok" and 0 < len(then) <= MOST_BEFORE and then != now
-        return noted(result, WAS + turn.untrusted.shown(then)) if is_new else result
 
     async def _carry_out(self, job: CellJob, granted: Granted | None) -> Result:
         """The draft of one cell, with a card of its own."""

@@ -8,19 +8,17 @@ from ....base.sentences import Sentence, as_it_is
 from ....run.deciding import carry_out
 from ....run.expected import Contract
 from ....run.job import CellJob
-from ....run.turn.turn import Turn, new_cell_id
+from ....run.turn.turn import Turn
 from ....view import outputs
 from ....wire.messages import ToolUse
-from ....wire.ops import PRIVATE, CellView, RanCode, normalise
+from ....wire.ops import PRIVATE, CellView, RanCode
 from .step import (
     Step,
     add_notes,
-    end_call,
     is_refused,
     not_started,
     open_draft,
     opened,
-    show_card,
     title_for,
     tool_of,
 )
@@ -96,16 +94,6 @@ async def delete(step: Step, call: ToolUse, cell_id: str) -> None:
     title = Sentence("Delete: {title}", title=known or title_of("", seen))
     job = open_draft(step, CellJob(turn, call, "delete", cell_id, title, seen))
     await carry_out(job, seen)
-
-
-async def run_part(step: Step, part: ToolUse, source: str, title: str, after: str) -> None:
-    """Run a new cell with its own card, as a part of another call."""
-    turn = step.turn
-    show_card(step, part.id, part.name)
-    job = open_draft(step, CellJob(turn, part, "insert", new_cell_id(), title_of(title, source)))
-    job.insert(turn.notebook.above(after or turn.notebook.place().after))
-    await carry_out(job, normalise(source))
-    end_call(step, part)
 
 
 # --- whether a cell can be changed -------------------------------------------------------
