@@ -451,14 +451,13 @@ export interface PersonActed {
 }
 /**
  * The person runs a draft's cell by a notebook command. Sent when the page asks the kernel
- * to run ``source``, and again when that run has ``ended``.
+ * to run ``source``.
  */
 export interface DraftRun {
   type: 'draft_run';
   notebook: string;
   cell_id: string;
   source: string;
-  ended?: boolean;
   id?: number;
 }
 /**

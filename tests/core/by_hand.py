@@ -17,7 +17,8 @@ def begin(b: Bench, draft: Draft) -> str:
 
 
 async def by_hand(b: Bench, room: Room, draft: Draft) -> None:
+    source = begin(b, draft)
     b.document.begin_by_hand(draft.cell_id)
-    text = await room.run(begin(b, draft))
+    text = await room.run(source)
     output = {"output_type": "stream", "name": "stdout", "text": text}
     b.document.end_by_hand(draft.cell_id, [output])
