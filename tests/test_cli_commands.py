@@ -12,7 +12,6 @@ from typing import Any
 import pexpect
 import pytest
 
-from jupyter_codeinterp._version import __version__
 from tests.cli import CANARY, Cli
 
 GIVEN = "sk-ant-canary-9876543210-given-at-the-prompt"

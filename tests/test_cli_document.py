@@ -13,7 +13,6 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from jupyter_codeinterp._version import __version__
 from jupyter_codeinterp.cli import arguments
 from tests.cli import CANARY, DEADLINE, Cli, fake_process, make_cli
 from tests.nightly import spread
