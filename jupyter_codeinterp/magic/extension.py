@@ -8,31 +8,21 @@ from __future__ import annotations
 import logging
 import re
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .asking.earlier import Earlier
-from .asking.options import Options, UsageProblem, interpolated, parse
-from .asking.typed import Typed
-from .commands import COMMANDS, Command, matcher
+from .asking.options import OPTIONS, Options, UsageProblem, parse
+from .asking.typed import NAME, Typed
 
 if TYPE_CHECKING:
-    from ..wire.events import Event
     from .turn.assistant import Assistant
 
 _SILENT = logging.NullHandler()
-_FIRST_LINE = re.compile(r"%%(?:ai|codeinterp)(?:\s|$)")
-_QUESTION = re.compile(r"%(ai|codeinterp) +(\S.*\?)")
-NAME, ALIAS = "ai", "codeinterp"
+_FIRST_LINE = re.compile(r"%%ai(?:\s|$)")
+_QUESTION = re.compile(r"%ai +(\S.*\?)")
 EMPTY = "The prompt is empty. Write the task below %%ai."
 NESTED = "Code that runs for a prompt cannot start another prompt. Use your own cell."
-TAKEN = "{module} already provides %%ai here. Use %%codeinterp instead; it does the same."
-FORMS = {
-    "markdown": "",
-    "text": "[Write the answer as plain text, without Markdown.]",
-    "code": "[The final answer must be only code, in one fenced block.]",
-    "json": "[The final answer must be one JSON value and nothing else.]",
-}
-QUESTION = "[This is a question: answer in words. Nothing runs.]"
 
 
 class PromptFailed(Exception):
@@ -48,62 +38,47 @@ class Extension:
         self.shell = shell
         self.earlier = Earlier(shell)
         self._typed = Typed(shell)
-        self._assistant: Assistant | None = None
+        self.loaded: Assistant | None = None
+        """The assistant, from the first prompt on."""
         self._asking = False
-        self._matcher: Any = None
         # Without a handler, Python prints a package's log into the notebook.
         logging.getLogger(__package__.partition(".")[0]).addHandler(_SILENT)
 
     def register(self) -> None:
-        owner = _owner(self.shell)
-        if owner:
-            print(TAKEN.format(module=owner))
-        names = (ALIAS,) if owner else (NAME, ALIAS)
-        for name in names:
-            self.shell.register_magic_function(_magic(self, name), "line_cell", name)
+        self.shell.register_magic_function(_magic(self), "line_cell", NAME)
         self.shell.input_transformers_cleanup.append(_with_body)
-        self._matcher = matcher(names)
-        self.shell.Completer.custom_matchers.append(self._matcher)
 
     def unregister(self) -> None:
         self.earlier.unregister()
         self._typed.unregister()
-        if self._matcher in self.shell.Completer.custom_matchers:
-            self.shell.Completer.custom_matchers.remove(self._matcher)
         transformers = self.shell.input_transformers_cleanup
         if _with_body in transformers:
             transformers.remove(_with_body)
         for kind in ("line", "cell"):
             magics = self.shell.magics_manager.magics[kind]
-            for name in (NAME, ALIAS):
-                if getattr(magics.get(name), "extension", None) is not None:
-                    del magics[name]
+            if getattr(magics.get(NAME), "extension", None) is self:
+                del magics[NAME]
 
     @property
     def assistant(self) -> Assistant:
-        if self._assistant is None:
+        if self.loaded is None:
             from .turn.assistant import Assistant  # Slow to import.
 
-            self._assistant = Assistant(self.shell)
-        return self._assistant
-
-    @property
-    def is_loaded(self) -> bool:
-        """Whether ``assistant`` exists already; creating it takes a moment."""
-        return self._assistant is not None
+            self.loaded = Assistant(self.shell)
+        return self.loaded
 
     # --- the magic -------------------------------------------------------------------
 
-    def call(self, name: str, line: str, cell: str | None) -> None:
+    def call(self, line: str, cell: str | None) -> None:
         if self._asking:
             print(NESTED, file=sys.stderr)
             return
         self._asking = True
         try:
             if cell is None:
-                self._command(name, line)
+                self._command(line)
             else:
-                self._prompt(name, line, cell)
+                self._prompt(line, cell)
         except UsageProblem as problem:
             self._failed(line, str(problem))
         except KeyboardInterrupt:
@@ -122,120 +97,60 @@ class Extension:
             raise PromptFailed(words) from None
         print(words, file=sys.stderr)
 
-    def _prompt(self, name: str, line: str, cell: str | None) -> None:
+    def _command(self, line: str) -> None:
+        command = COMMANDS.get(line.strip() or "help")
+        if command is None:
+            self._prompt(line, None)
+        else:
+            command(self)
+
+    def _prompt(self, line: str, cell: str | None) -> None:
         options, first = parse(line)
         prompt = f"{first}\n{cell or ''}".strip()
         if not prompt:
             raise UsageProblem(EMPTY)
-        self._check(name, line, cell, options)
-        # Code that calls the magic gets no kept answer, because that may run without asking.
-        keeps = self._typed.is_typed(name, line, cell)
-        self.ask(self._put_in(prompt), options, keeps=keeps)
-
-    def _command(self, name: str, line: str) -> None:
-        word, _, rest = line.strip().partition(" ")
-        command = COMMANDS["help"] if word in ("", "-h", "--help") else COMMANDS.get(word)
-        if command is None and rest.strip():
-            self._prompt(name, line, None)
-            return
-        if command is None:
-            raise UsageProblem(
-                f"Unknown command: %{name} {word}. The commands are {', '.join(COMMANDS)}. To "
-                f"ask something, write it as %{name} QUESTION, or below %%{name} in a cell."
-            )
-        if isinstance(command, Command):
-            command.work(self, rest.strip())
-            return
-        options, more = parse(rest)
-        self._check(name, line, None, options)
-        if not options.context:
-            raise UsageProblem(f"%{name} {word} needs the context. Leave out --no-context.")
-        text, extra, question = command(self)
-        options.question = options.question or question
-        self.ask("\n".join(filter(None, (text, more))), options, extra)
-
-    def _check(self, name: str, line: str, cell: str | None, options: Options) -> None:
-        words = self._typed.refusal(name, line, cell, options.yes)
+        words = self._typed.refusal(line, cell, options.yes)
         if words:
             raise UsageProblem(words)
+        self._ask(prompt, options)
 
-    def _put_in(self, prompt: str) -> str:
-        shell = self.shell
-        hidden = shell.user_ns_hidden
-        known = {
-            name: value
-            for name, value in shell.user_ns.items()
-            if not (name in hidden and hidden[name] is value)
-        }
-        return interpolated(prompt, known, self.earlier.private_names)
-
-    def ask(
-        self, text: str, options: Options, extra: tuple[Any, ...] = (), keeps: bool = False
-    ) -> None:
-        """Run a prompt. ``extra``: additional cells for the model. ``keeps``: use a kept answer,
-        and keep a new one. Raises PromptFailed under ``--strict``."""
+    def _ask(self, prompt: str, options: Options) -> None:
+        """Run a prompt. Raises PromptFailed under ``--strict``."""
         from ..run.approval.modes import ASKING, BY_RANK, RUN_ALL
         from .front.choose import NoReview, review_for, screen_for
         from .front.turn_front import TurnFront
-        from .front.widgets import hold_back
-        from .kept import Keeping
         from .turn.assistant import Request
 
         shell, assistant = self.shell, self.assistant
         screen = screen_for(shell)
         review = review_for(shell, screen, assistant, options.yes)
         nobody = options.yes and isinstance(review, NoReview)
-        kept = Keeping(text, options) if keeps else None
-        answer = kept.model() if kept is not None else None
-
-        def take(events: list[Event]) -> None:
-            if kept is not None:
-                kept.take(events, assistant.secrets.scrub, screen.note)
-
-        front = TurnFront(
-            assistant,
-            screen,
-            review,
-            options,
-            f"[{shell.execution_count - 1}]",
-            lambda source: shell.set_next_input(source, replace=False),
-            lambda value: self._keep(options.store, value),
-            answer,
-            take,
-        )
-        instructions = (QUESTION if options.question else "", FORMS[options.form])
-        quiet = options.question or options.planned
-        unasked = options.yes and not options.cell
+        front = TurnFront(assistant, screen, review, f"[{shell.execution_count - 1}]")
         request = Request(
-            "\n\n".join(filter(None, (text, *instructions))),
+            prompt,
             options.model or assistant.model,
-            BY_RANK[0] if quiet else RUN_ALL if unasked else ASKING,
-            options.max_steps,
-            (*self.earlier.cells(), *extra) if options.context else None,
+            BY_RANK[0] if options.planned else RUN_ALL if options.yes else ASKING,
+            tuple(self.earlier.cells()),
             "run" if nobody else "",
-            answer,
         )
         assistant.ask(request, front)
         if front.awaits_click:
+            from .front.widgets import hold_back  # Needs ipywidgets.
+
             hold_back(shell)
         elif front.fault and options.strict:
             raise PromptFailed(front.fault)
 
-    def _keep(self, name: str, value: Any) -> None:
-        if name:
-            self.shell.push({name: value})
 
+def _magic(extension: Extension) -> Any:
+    def ai(line: str, cell: str | None = None) -> None:
+        """Ask the code interpreter. %ai help shows how."""
+        extension.call(line, cell)
 
-def _magic(extension: Extension, name: str) -> Any:
-    def magic(line: str, cell: str | None = None) -> None:
-        extension.call(name, line, cell)
-
-    magic.__name__ = name
-    magic.__doc__ = "Ask the code interpreter. %ai help shows how."
     # Otherwise IPython expands variables in the line, which is the person's prompt.
-    magic._ipython_magic_no_var_expand = True  # type: ignore[attr-defined]
-    magic.extension = extension  # type: ignore[attr-defined]
-    return magic
+    ai._ipython_magic_no_var_expand = True  # type: ignore[attr-defined]
+    ai.extension = extension  # type: ignore[attr-defined]
+    return ai
 
 
 def _with_body(lines: list[str]) -> list[str]:
@@ -248,20 +163,74 @@ def _with_body(lines: list[str]) -> list[str]:
     if found is None:
         return lines
     # IPython would take the question mark for a request for help.
-    return [f"get_ipython().run_line_magic({found[1]!r}, {found[2]!r})\n"]
+    return [f"get_ipython().run_line_magic({NAME!r}, {found[1]!r})\n"]
 
 
 # A terminal skips this transformer when it checks for complete input, so it asks for more lines.
 _with_body.has_side_effects = True  # type: ignore[attr-defined]
 
 
-def _owner(shell: Any) -> str:
-    """The other package that already provides ``%%ai``; "" for none."""
-    found = shell.magics_manager.magics["cell"].get(NAME)
-    if found is None or getattr(found, "extension", None) is not None:
-        return ""
-    owner = type(getattr(found, "__self__", None)) if hasattr(found, "__self__") else found
-    return str(getattr(owner, "__module__", "")).split(".")[0] or "another extension"
+# -------------------------------------------------------------------------------------------------
+# ``%ai models`` and the others, by name. Any other text after ``%ai`` is a prompt.
+
+
+def _models(extension: Extension) -> None:
+    assistant = extension.assistant
+    for info in assistant.list_models():
+        mark = "*" if info.id == assistant.model else " "
+        name = "" if info.name == info.id else f"  {info.name}"
+        print(f"{mark} {info.id}{name}")
+
+
+def _usage(extension: Extension) -> None:
+    changed = extension.loaded.usage if extension.loaded is not None else None
+    if changed is None:
+        print("This conversation is still empty.")
+        return
+    from ..wire.events import Cost  # The interpreter is loaded by now.
+
+    usage = changed.usage
+    parts = [f"{usage.total_input:,} tokens read", f"{usage.output_tokens:,} written"]
+    parts.append(str(Cost(changed.cost, changed.local)))
+    if changed.context_known:
+        parts.append(f"{changed.context_share:.0%} of the model's context used")
+    print(", ".join(parts) + ".")
+
+
+def _stop(extension: Extension) -> None:
+    stopped = extension.loaded is not None and extension.loaded.give_up()
+    print("Stopped." if stopped else "Nothing is waiting.")
+
+
+def _reset(extension: Extension) -> None:
+    had = extension.loaded is not None and extension.loaded.reset()
+    print("Conversation forgotten." if had else "No conversation to forget.")
+
+
+def _help(extension: Extension) -> None:
+    lines = []
+    for name, words in OPTIONS.items():
+        value, _, meaning = words.rpartition("  ")
+        lines.append(f"  {f'{name} {value}':30} {meaning}")
+    print(HELP.format(options="\n".join(lines)))
+
+
+COMMANDS: dict[str, Callable[[Extension], None]] = {
+    "models": _models,
+    "usage": _usage,
+    "stop": _stop,
+    "reset": _reset,
+    "help": _help,
+}
+HELP = """\
+%%ai [options], with the task below it
+{options}
+
+%ai TASK         ask in one line, with the same options
+%ai models       list the models
+%ai usage        tokens and cost so far
+%ai stop         stop a prompt that is waiting for a decision
+%ai reset        forget the conversation"""
 
 
 _loaded: dict[int, Extension] = {}

@@ -49,7 +49,7 @@ for _ in range(12):
             pass
     seen.clear()
     began = time.perf_counter()
-    shell.run_cell_magic("ai", "-t --no-context", "hello")
+    shell.run_cell_magic("ai", "--plan", "hello")
     magic.append(seen[0] - began)
     shell.run_line_magic("ai", "reset")
 print()

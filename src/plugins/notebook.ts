@@ -8,7 +8,6 @@ import { IDocumentManager } from '@jupyterlab/docmanager';
 import { IDefaultFileBrowser } from '@jupyterlab/filebrowser';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { ITranslator } from '@jupyterlab/translation';
-import { takeCellsBelow } from '../notebook/below';
 import { addDraftKeys } from '../notebook/keys';
 import { Notebooks } from '../notebook/notebooks';
 import { RUN_STALE, addStaleCommand, openStaleMenu } from './commands/stale';
@@ -31,7 +30,6 @@ const notebook: JupyterFrontEndPlugin<Notebooks | null> = {
     files: IDefaultFileBrowser | null,
     palette: ICommandPalette | null
   ) => {
-    takeCellsBelow(tracker);
     if (!connection) {
       return null;
     }

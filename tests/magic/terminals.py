@@ -19,7 +19,7 @@ from tests.magic.notebooks import LOAD, environment
 PATIENCE = 90
 """Seconds that something may take to appear, on a machine that has other things to do."""
 PROMPT = r"In \[(\d+)\]:(?: |\x1b\[)"
-CHOICES = re.escape("[r]un, [e]dit, [n]o REASON, [i]nsert: ")
+CHOICES = re.escape("[r]un, [e]dit, [n]o REASON: ")
 SHORT_CHOICES = re.escape("[y]es, [n]o REASON: ")
 
 

@@ -6,14 +6,13 @@ import re
 from pathlib import Path
 
 from jupyter_codeinterp.magic.asking.options import OPTIONS
-from jupyter_codeinterp.magic.commands import COMMANDS
+from jupyter_codeinterp.magic.extension import COMMANDS
 from tests.fake_anthropic import FakeAnthropic, Request, Turn, answer, run_cell, text
-from tests.magic.notebooks import LOAD, prompts, run, said
+from tests.magic.notebooks import LOAD, run, said
 
 PAGE = Path(__file__).parents[2] / "docs" / "magic.md"
 EXAMPLES = re.findall(r"^```text\n(.*?)\n```$", PAGE.read_text(encoding="utf-8"), re.M | re.S)
 NOBODY = "Not run: no one can be asked here."
-FAILS = "numbers[99]"
 
 
 def test_there_is_an_example_for_each_option_and_command() -> None:
@@ -25,25 +24,17 @@ def test_there_is_an_example_for_each_option_and_command() -> None:
 
 async def test_every_example_runs(api: FakeAnthropic) -> None:
     def script(request: Request) -> Turn:
-        asked = request.said[-1]
-        if "[This is a question" not in asked and request.step == 0:
+        if request.step == 0:
             return answer(text("I do it."), run_cell("made = [2, 3, 5]\nmade"))
-        if "must be one JSON value" in asked:
-            return answer(text('{"primes": [2, 3, 5]}'))
-        if "must be only code" in asked:
-            return answer(text("```python\ndef is_prime(n): ...\n```"))
         return answer(text("Done."))
 
     api.play(script)
     assert EXAMPLES[0] == LOAD
-    cells = [*EXAMPLES[1:], "answer, made"]
-    ran = await run(api, *cells, fails=True)
+    cells = [*EXAMPLES[1:], "made"]
+    ran = await run(api, *cells)
     for source, cell in zip(cells, ran, strict=True):
-        errors = [one for one in cell["outputs"] if one["output_type"] == "error"]
         told = [one["text"] for one in cell["outputs"] if one.get("name") == "stderr"]
-        assert bool(errors) == (source == FAILS), (source, errors)
         waits = source.startswith("%%ai\n")
         assert len(told) == waits and all(NOBODY in one for one in told), (source, told)
-        assert cell["outputs"] or source.startswith("numbers = "), source
-    assert said(ran[-1]) == "({'primes': [2, 3, 5]}, [2, 3, 5])"
-    assert any('the median of [3, 1, 2], as in {"median": 0}?' in one for one in prompts(api))
+        assert cell["outputs"], source
+    assert said(ran[-1]) == "[2, 3, 5]"

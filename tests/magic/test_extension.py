@@ -1,4 +1,4 @@
-"""What ``%load_ext`` registers and costs, who owns ``%%ai``, and what is refused."""
+"""What ``%load_ext`` registers and costs, and what is refused."""
 
 from __future__ import annotations
 
@@ -8,29 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from IPython.core.completer import provisionalcompleter
-from IPython.core.interactiveshell import InteractiveShell
 
-from jupyter_codeinterp.magic.commands import COMMANDS, complete
 from tests.fake_anthropic import FakeAnthropic, answer, call, run_cell, text
 from tests.magic.notebooks import run, said
-
-JUPYTER_AI = """\
-import sys, types
-from IPython.core.magic import Magics, magics_class, line_cell_magic
-@magics_class
-class AiMagics(Magics):
-    @line_cell_magic
-    def ai(self, line, cell=None):
-        print("theirs")
-AiMagics.__module__ = "jupyter_ai_magics.magics"
-get_ipython().register_magics(AiMagics)"""
-
 
 async def test_y_from_code_does_not_count(api: FakeAnthropic) -> None:
     api.play(lambda request: answer(text("Told.")))
     call = "get_ipython().run_cell_magic('ai', '-y', 'do it')"
-    line = "get_ipython().run_line_magic('ai', 'fix -y')"
+    line = "get_ipython().run_line_magic('ai', '-y fix it')"
     hook = (
         "def again(*_):\n    ip.events.unregister('post_run_cell', again)\n"
         f"    {call}\nip = get_ipython()\nip.events.register('post_run_cell', again)"
@@ -42,17 +27,15 @@ async def test_y_from_code_does_not_count(api: FakeAnthropic) -> None:
         f"get_ipython().run_cell({'%%ai -y' + chr(10) + 'do it'!r});",
         hook,
         "'after the hook'",
-        "1 / 0",
         line,
         "%%ai -y\nmine",
-        "%ai fix -y",
-        "get_ipython().run_cell_magic('ai', '-t', 'without -y')",
-        fails=True,
+        "%ai -y fix it",
+        "get_ipython().run_cell_magic('ai', '--plan', 'without -y')",
     )
-    refused = [said(cell) for cell in (*ran[:3], ran[6])]
+    refused = [said(cell) for cell in (*ran[:3], ran[5])]
     assert all("-y works only in a cell that you typed" in one for one in refused)
     assert "works only" in said(ran[3]) + said(ran[4])
-    assert [said(cell) for cell in ran[7:]] == ["Told."] * 3
+    assert [said(cell) for cell in ran[6:]] == ["Told."] * 3
     assert len(api.requests) == 3
 
 
@@ -69,28 +52,16 @@ async def test_code_that_runs_for_a_prompt_cannot_ask(api: FakeAnthropic) -> Non
     assert "on the main thread" in said(other) and len(api.requests) == 3
 
 
-async def test_where_ai_is_taken_codeinterp_is_there(api: FakeAnthropic) -> None:
+async def test_it_can_be_loaded_again_and_unloaded(api: FakeAnthropic) -> None:
     api.play(lambda request: answer(text("Ours.")))
     ran = await run(
         api,
+        "%reload_ext jupyter_codeinterp",
+        "%%ai\nx",
         "%unload_ext jupyter_codeinterp",
         "'ai' in get_ipython().magics_manager.magics['cell']",
-        JUPYTER_AI,
-        "%load_ext jupyter_codeinterp",
-        "%%ai\nx",
-        "%%codeinterp -t\nx",
-        "%codeinterp model",
-        "%reload_ext jupyter_codeinterp",
-        "%%codeinterp -t --again\nx",
     )
-    shown = [said(cell) for cell in ran]
-    assert shown[1] == "False"
-    assert shown[3] == (
-        "jupyter_ai_magics already provides %%ai here. "
-        "Use %%codeinterp instead; it does the same.\n"
-    )
-    assert shown[4:7] == ["theirs\n", "Ours.", "The model is claude-sonnet-5-5.\n"]
-    assert shown[8] == "Ours."
+    assert said(ran[1]) == "Ours." and said(ran[3]) == "False"
 
 
 async def test_outputs_of_all_kinds_reach_the_cell_and_the_model(api: FakeAnthropic) -> None:
@@ -150,7 +121,7 @@ async def test_prompts_have_a_conversation_with_a_journal(
 ) -> None:
     api.play(lambda request: answer(text(f"{len(request.said)} said")))
     count = f"import pathlib\nlen(list(pathlib.Path({str(tmp_path)!r}).glob('*/sessions.db')))"
-    asks = [f"%%ai -t\n{n}" for n in range(3)]
+    asks = [f"%%ai --plan\n{n}" for n in range(3)]
     cells = (*asks[:2], count, "%ai reset", count, asks[2], count)
     ran = [said(one) for one in await run(api, *cells, TMPDIR=str(tmp_path))]
     del ran[3]
@@ -168,56 +139,9 @@ async def test_a_private_cell_is_not_sent(api: FakeAnthropic, tmp_path: Path) ->
         "parent = get_ipython().kernel.get_parent('shell')\n"
         "parent['metadata']['tags'] = ['codeinterp-private']\nsecret = 'pass' + 'word'\nsecret"
     )
-    await run(api, tag, "%%ai -t\nlook at {secret}", folder=tmp_path)
+    await run(api, tag, "%%ai --plan\nlook at secret", folder=tmp_path)
     body = str(api.requests[0].body)
     assert "password" not in body and "secret" in body and "get_parent" not in body
-
-
-def test_tab_completes_commands_options_and_models() -> None:
-    shell = InteractiveShell.instance()
-    shell.run_line_magic("load_ext", "jupyter_codeinterp")
-    assert complete("%ai ") == list(COMMANDS)
-    for line, wanted in {
-        "%ai us": "usage",
-        "%%ai --max": "--max-steps",
-        "%%ai -y -m claude-o": "claude-opus-5-5",
-        "%%ai --as j": "json",
-        "%ai model claude-h": "claude-haiku-5-5",
-    }.items():
-        with provisionalcompleter():
-            found = {one.text for one in shell.Completer.completions(line, len(line))}
-        assert wanted in found, line
-
-
-LINES = {
-    "%%ai --as ": {"markdown", "text", "code", "json"},
-    "%%ai --as=": {"markdown", "text", "code", "json"},
-    "%%ai --as=j": {"json"},
-    "%ai fix --as ": {"markdown", "text", "code", "json"},
-    "%%ai --a": {"--as", "--again"},
-    "%%ai --st": {"--store", "--strict"},
-    "%ai mod": {"models", "model"},
-    "%ai model ": {"claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5"},
-    "%%codeinterp --as t": {"text"},
-}
-
-
-@pytest.mark.parametrize("line", LINES)
-@pytest.mark.parametrize("below", ["", "\nwrite it"])
-def test_tab_completes_nothing_but_the_magics_own(line: str, below: str) -> None:
-    shell = InteractiveShell.instance()
-    shell.run_line_magic("load_ext", "jupyter_codeinterp")
-    with provisionalcompleter():
-        found = {one.text for one in shell.Completer.completions(line + below, len(line))}
-    assert found == LINES[line]
-
-
-def test_tab_below_the_magic_is_not_ours() -> None:
-    shell = InteractiveShell.instance()
-    shell.run_line_magic("load_ext", "jupyter_codeinterp")
-    with provisionalcompleter():
-        found = {one.text for one in shell.Completer.completions("%%ai -t\nabsol = ab", 18)}
-    assert "abs" in found
 
 
 def test_loading_imports_nothing_heavy() -> None:

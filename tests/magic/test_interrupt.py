@@ -22,7 +22,7 @@ async def test_in_a_stream_and_in_code(api: FakeAnthropic) -> None:
     def work(page: Page) -> None:
         page.run("kept = 1")
         for prompt, begun, times in TIMES:
-            asked = page.begin(f"{prompt} --again\ngo on")
+            asked = page.begin(f"{prompt}\ngo on")
             page.until(asked, begun)
             for _ in range(times):
                 page.interrupt()
@@ -30,7 +30,7 @@ async def test_in_a_stream_and_in_code(api: FakeAnthropic) -> None:
             assert page.below(asked).rstrip().endswith("Stopped.")
             assert "error" not in page.kinds(asked) and "Traceback" not in page.below(asked)
             assert "1" in page.below(page.run("kept"))
-            assert "Back." in page.below(page.run("%%ai --again\nagain"))
+            assert "Back." in page.below(page.run("%%ai\nagain"))
         assert "(1, False)" in page.below(page.run("made, 'late' in globals()"))
 
     await with_page(work)(api)
@@ -59,7 +59,6 @@ async def test_before_anything_has_come(api: FakeAnthropic) -> None:
     api.play([answer(text("Late.")).at(first=600.0), answer(text("Back."))])
 
     def work(page: Page) -> None:
-        page.run("%ai model")
         for line in ("%ai models", "%%ai\ncount"):
             asked = page.begin(line)
             heard = api.seen(1) if line == "%%ai\ncount" else until(lambda: bool(api.exchanges))

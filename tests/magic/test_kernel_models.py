@@ -283,7 +283,7 @@ class TestLimits:
             assert over.code == 400
             assert "This server reached its limit of $0.50 a day" in over.body.decode()
             shown = await kernel.run("%load_ext jupyter_codeinterp")
-            shown += await kernel.run("%%ai -t\nhello")
+            shown += await kernel.run("%%ai --plan\nhello")
             assert "reached its limit" in shown and "Traceback" not in shown
             listed = await kernel.run("%ai models")
             assert "claude-haiku-5-5" in listed and "opus" not in listed
@@ -302,7 +302,7 @@ class TestLimits:
                 refused = await entry_of({**env, TOKEN: token}, model)
                 assert refused.code in (400, 401)
             shown = await kernel.run("%load_ext jupyter_codeinterp")
-            shown += await kernel.run("%%ai -t\nhello")
+            shown += await kernel.run("%%ai --plan\nhello")
             usage = await kernel.run("%ai usage")
         assert "Hello." in shown
         assert re.search(r"\$\d", usage) and "unknown" not in usage, usage

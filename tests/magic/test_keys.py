@@ -52,7 +52,7 @@ async def test_a_key_of_the_environment_comes_before_a_kept_one(
         "ANTHROPIC_BASE_URL": api.url,
     }
     api.play(lambda request: answer(text("Done.")))
-    (asked,) = await run(api, "%%ai -t\nhello", **env)
+    (asked,) = await run(api, "%%ai --plan\nhello", **env)
     assert "Done." in said(asked)
     assert [exchange.headers["x-api-key"] for exchange in api.requests] == [KEY]
 
@@ -64,9 +64,9 @@ async def test_what_an_admin_allows_holds_here_too(api: FakeAnthropic, tmp_path:
     config.parent.mkdir()
     config.write_text(json.dumps({"CodeInterp": {"keys_from_environment": True}}))
     env["JUPYTER_CONFIG_DIR"] = str(config.parent)
-    (refused,) = await run(api, "%%ai -t\nhello", **env)
+    (refused,) = await run(api, "%%ai --plan\nhello", **env)
     assert "needs an API key" in said(refused) and "Traceback" not in said(refused)
     config.write_text("{")
-    (broken,) = await run(api, "%%ai -t\nhello", **env)
+    (broken,) = await run(api, "%%ai --plan\nhello", **env)
     assert "which may set a limit" in said(broken)
     assert api.exchanges == []

@@ -192,15 +192,15 @@ async def test_edit_discard_and_stop(api: FakeAnthropic) -> None:
     )
 
     def work(page: Page) -> None:
-        page.run("%%ai --again\nx")
+        page.run("%%ai\nx")
         page.press("Edit")
         page.fill("x = 1000")
         page.press("Run")
         assert "1000" in page.below(page.run("x"))
-        asked = page.run("%%ai --again\nx")
+        asked = page.run("%%ai\nx")
         page.press("Discard")
         assert "As you like." in page.below(asked)
-        asked = page.run("%%ai --again\nx")
+        asked = page.run("%%ai\nx")
         page.press("Stop")
         assert page.below(asked).rstrip().endswith("Stopped.")
         assert "1000" in page.below(page.run("x"))

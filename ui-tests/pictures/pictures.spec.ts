@@ -69,7 +69,7 @@ test('picture of %%ai', async ({ model, notebook, page }) => {
   await notebook.start([
     '%load_ext jupyter_codeinterp',
     'values = [1, 2, 3]',
-    '%%ai\nadd up {values}'
+    '%%ai\nadd up the values'
   ]);
   await page.sidebar.close('left');
   await page.sidebar.close('right');

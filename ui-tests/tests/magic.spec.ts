@@ -18,9 +18,7 @@ test('code of %%ai waits under buttons, and an answer loads nothing', async ({
     'total',
     '%%ai\nadd',
     '%%ai\nagain',
-    '%%ai\nbelow',
-    'last',
-    '%%ai -t\nlook'
+    '%%ai --plan\nlook'
   ]);
   await notebook.run(0);
   await notebook.run(1);
@@ -49,7 +47,7 @@ test('code of %%ai waits under buttons, and an answer loads nothing', async ({
     await expect(notebook.cell(3)).toContainText('6', PATIENCE);
   });
 
-  await test.step('code of %%ai is edited, discarded, or put into a new cell below', async () => {
+  await test.step('code of %%ai is edited or discarded', async () => {
     await model.play('one_cell');
     await notebook.run(4);
     const asked = notebook.cell(4);
@@ -67,28 +65,15 @@ test('code of %%ai waits under buttons, and an answer loads nothing', async ({
       PATIENCE
     );
     await expect(again).toContainText('It is 2.', PATIENCE);
-
-    await notebook.run(6);
-    const below = notebook.cell(6);
-    await below.getByRole('button', { name: 'Insert below' }).click(PATIENCE);
-    await expect(below).toContainText('in a new cell below', PATIENCE);
-    await expect(below.getByRole('button')).toHaveCount(0, PATIENCE);
-    expect((await notebook.sources()).slice(6, 9)).toEqual([
-      '%%ai\nbelow',
-      '1 + 1',
-      'last'
-    ]);
-    expect((await notebook.cells())[7].execution_count).toBeNull();
-    await page.screenshot({ path: info.outputPath('below.png') });
   });
 
   await test.step('an answer of %%ai with images asks nobody for them', async () => {
     const asked: string[] = [];
     page.on('request', request => asked.push(request.url()));
     await model.play('magic_hostile');
-    await notebook.run(9);
-    await expect(notebook.cell(9)).toContainText('spy2.png', PATIENCE);
-    await expect(notebook.cell(9).locator('img')).toHaveCount(0);
+    await notebook.run(6);
+    await expect(notebook.cell(6)).toContainText('spy2.png', PATIENCE);
+    await expect(notebook.cell(6).locator('img')).toHaveCount(0);
     expect(asked.filter(url => url.includes('spy'))).toEqual([]);
   });
 });

@@ -28,7 +28,6 @@ class InProcessKernel:
         self.around: Callable[[], Any] = contextlib.nullcontext
         """Makes a context manager that wraps each run on the main thread and directs its
         outputs."""
-        self.sees_variables = True
         self.control = None
         self._shell = shell
         self._main = main
@@ -51,15 +50,11 @@ class InProcessKernel:
             yield InProcessSlot(self._info, self._main, self._run)
 
     async def state(self) -> KernelState:
-        if not self.sees_variables:
-            return KernelState()
         # The count includes the cell with the person's question.
         count = self._shell.execution_count
         return KernelState(cells_run=count, packages=variables.versions())
 
     async def variables(self, names: tuple[str, ...] = ()) -> list[dict[str, Any]] | None:
-        if not self.sees_variables:
-            return None
         with contextlib.suppress(RuntimeError):  # The namespace may change meanwhile.
             return variables.describe(self._shell.user_ns, self._shell.user_ns_hidden, names)
         return None

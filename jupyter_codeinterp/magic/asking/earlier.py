@@ -1,4 +1,4 @@
-"""Records the cells that a person ran in this process, and the last error, for the model.
+"""Records the cells that a person ran in this process, with their errors, for the model.
 
 Imports the core only when used, so that the extension loads quickly.
 """
@@ -6,7 +6,6 @@ Imports the core only when used, so that the extension loads quickly.
 from __future__ import annotations
 
 import re
-import sys
 import traceback
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ MOST_CELLS = 100
 LONGEST = 20_000
 """Characters of a result or a traceback."""
 MOST_FRAMES = 20
-OWN = re.compile(r"%%?(?:ai|codeinterp|load_ext|reload_ext)\b")
+OWN = re.compile(r"%%?(?:ai|load_ext|reload_ext)\b")
 """Cells that are omitted, because their prompts are in the conversation already."""
 
 
@@ -28,8 +27,6 @@ class Earlier:
         self._shell = shell
         self._errors: dict[int, Output] = {}
         self._tags: dict[int, Any] = {}
-        self.last_failed = 0
-        """The number of the last failed cell; 0 for none."""
         shell.events.register("post_run_cell", self.ran)
 
     def unregister(self) -> None:
@@ -46,15 +43,6 @@ class Earlier:
         error = result.error_in_exec or result.error_before_exec
         if isinstance(error, Exception):
             self._errors[number] = described(error)
-            self.last_failed = number
-
-    @property
-    def private_names(self) -> set[str]:
-        from ...view.redaction.private_names import assigned
-
-        sources = self._sources()
-        private = filter(self._is_private, self._tags)
-        return {name for number in private for name in assigned(sources.get(number, ""))}
 
     def cells(self) -> list[CellView]:
         """The last cells, in order."""
@@ -64,13 +52,6 @@ class Earlier:
             if source.strip() and not OWN.match(source.lstrip())
         ]
         return found[-MOST_CELLS:]
-
-    def last_error(self) -> tuple[int, Output] | None:
-        """The number of the failed cell (0 if unknown) and the error."""
-        if self.last_failed:
-            return self.last_failed, self._errors[self.last_failed]
-        error = getattr(sys, "last_value", None)
-        return (0, described(error)) if isinstance(error, Exception) else None
 
     def _is_private(self, number: int) -> bool:
         from ...wire.ops import PRIVATE

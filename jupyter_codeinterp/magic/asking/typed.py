@@ -10,6 +10,7 @@ from typing import Any
 
 from ...kernel.inside.mark import AGENT
 
+NAME = "ai"
 AGENTS_CELL = "This is the agent's cell. Use %%ai in your own cells, or ask in the chat."
 OTHER_THREAD = "%%ai must run in its own cell, on the main thread."
 NOT_TYPED = (
@@ -38,19 +39,15 @@ class Typed:
         if self._cells:
             self._cells.pop()
 
-    def refusal(self, name: str, line: str, cell: str | None, yes: bool) -> str:
+    def refusal(self, line: str, cell: str | None, yes: bool) -> str:
         """The reason why the magic may not run here; "" if it may."""
         if threading.current_thread() is not threading.main_thread():
             return OTHER_THREAD
         if request(self._shell).get("metadata", {}).get(AGENT):
             return AGENTS_CELL
-        if yes and not self.is_typed(name, line, cell):
+        if yes and not _is_typed(self._source(), line, cell):
             return NOT_TYPED
         return ""
-
-    def is_typed(self, name: str, line: str, cell: str | None) -> bool:
-        """Whether a person typed this call of the magic."""
-        return is_typed(self._source(), name, line, cell)
 
     def _source(self) -> str:
         if getattr(self._shell, "kernel", None) is not None:
@@ -71,11 +68,11 @@ def request(shell: Any) -> dict[str, Any]:
     return parent if isinstance(parent, dict) else {}
 
 
-def is_typed(source: str, name: str, line: str, cell: str | None) -> bool:
+def _is_typed(source: str, line: str, cell: str | None) -> bool:
     """Whether ``source`` contains this call of the magic."""
     if cell is None:
         lines = (one.strip().removeprefix("%") for one in source.split("\n"))
-        return f"{name} {line.strip()}" in lines
+        return f"{NAME} {line.strip()}" in lines
     first, _, rest = source.lstrip().partition("\n")
-    called = first.startswith(f"%%{name}") and first[len(name) + 2 :].strip() == line.strip()
+    called = first.startswith(f"%%{NAME}") and first[len(NAME) + 2 :].strip() == line.strip()
     return called and rest.strip() == cell.strip()

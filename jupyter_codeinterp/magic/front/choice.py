@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Action = Literal["run", "edited", "discard", "insert", "stop", "nobody"]
+Action = Literal["run", "edited", "discard", "stop", "nobody"]
 
 
 @dataclass(frozen=True)

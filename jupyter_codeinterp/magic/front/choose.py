@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from typing import Any, Protocol, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from ...wire.events import Draft
 from ..asking.typed import request
@@ -20,15 +20,12 @@ NO_BUTTONS = (
 )
 ALWAYS_ASKS = "Not run: this needs a review even with -y, and no one can be asked here."
 
+if TYPE_CHECKING:
+    from .widgets import WidgetReview
+
 Screen = Union[NotebookScreen, TerminalScreen]
-
-
-class DraftReview(Protocol):
-    def ask(self, draft: Draft) -> Choice | None:
-        """Ask for a decision. None: it comes later, by a click."""
-
-    def question(self, question: str, options: tuple[str, ...]) -> str | None:
-        """Ask a question. None: nobody answers now."""
+DraftReview = Union["NoReview", TerminalReview, "WidgetReview"]
+"""Asks for decisions and answers. None: the decision comes later, by a click; or nobody answers."""
 
 
 class NoReview:
@@ -63,6 +60,6 @@ def review_for(shell: Any, screen: Screen, assistant: Assistant, yes: bool) -> D
         return NoReview(screen, NOBODY, yes)
     if importlib.util.find_spec("ipywidgets") is None:
         return NoReview(screen, NO_BUTTONS, yes)
-    from .widgets import CellInserter, WidgetReview
+    from .widgets import WidgetReview
 
-    return WidgetReview(screen, assistant, CellInserter(shell))
+    return WidgetReview(screen, assistant)

@@ -7,7 +7,6 @@ request, so the front end shows and saves them there.
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
 import threading
 import uuid
@@ -67,13 +66,13 @@ class NotebookScreen:
                 data, {}, transient={"display_id": display_id}, update=update
             )
 
-    def text(self, key: str, text: str, plain: bool = False, grows: bool = False) -> None:
+    def text(self, key: str, text: str, grows: bool = False) -> None:
         """Show a text. ``grows``: more follows, so a long text is updated only sometimes, because
         each update sends all of it."""
         if grows and len(text) - self._shown.get(key, 0) < (len(text) - AT_ONCE) / 4:
             return
         self._shown[key] = len(text)
-        self.show(key, {"text/plain": visible(text)} if plain else bundle(text))
+        self.show(key, bundle(text))
 
     def drop(self, key: str) -> None:
         if key in self._displays:
@@ -81,10 +80,6 @@ class NotebookScreen:
 
     def code(self, key: str, source: str, title: str) -> None:
         self.show(key, code_bundle(source))
-
-    def value(self, key: str, value: Any) -> None:
-        text = json.dumps(value, indent=2, ensure_ascii=False)
-        self.show(key, {"text/plain": visible(text)})
 
     def note(self, words: str) -> None:
         with self.around():

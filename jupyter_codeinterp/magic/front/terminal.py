@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +15,7 @@ from .harmless import prose
 
 BAR = "  │ "
 NO = ("n", "no", "d", "discard")
-PROMPT = "[r]un, [e]dit, [n]o REASON, [i]nsert: "
+PROMPT = "[r]un, [e]dit, [n]o REASON: "
 SHORT_PROMPT = "[y]es, [n]o REASON: "
 """The prompt if there is no code to edit."""
 NOBODY_ANSWERED = (KeyboardInterrupt, EOFError, typed_ahead.NoTerminal)
@@ -35,7 +34,7 @@ class TerminalScreen:
         self._close()
         return contextlib.nullcontext()
 
-    def text(self, key: str, text: str, plain: bool = False, grows: bool = False) -> None:
+    def text(self, key: str, text: str, grows: bool = False) -> None:
         text = visible(prose(text))
         if key != self._key:
             self._close()
@@ -55,10 +54,6 @@ class TerminalScreen:
         self._close()
         lines = self._coloured(visible(source, code=True)).rstrip("\n").split("\n")
         self._write("".join(f"{BAR}{line}\n" for line in lines))
-
-    def value(self, key: str, value: Any) -> None:
-        self._close()
-        self._write(f"{visible(json.dumps(value, indent=2, ensure_ascii=False))}\n")
 
     def note(self, words: str) -> None:
         self._close()
@@ -116,11 +111,9 @@ class TerminalReview:
                 return Choice("run", draft.source)
             if answer in NO:
                 return Choice("discard", draft.source, reason.strip())
-            if edits and answer in ("i", "insert"):
-                return Choice("insert", draft.source)
             if edits and answer in ("e", "edit"):
                 return Choice("edited", self._edited(draft.source))
-            self._screen.note(f"Answer with {'r, e, n or i' if edits else 'y or n'}.")
+            self._screen.note(f"Answer with {'r, e or n' if edits else 'y or n'}.")
 
     def _edited(self, source: str) -> str:
         from prompt_toolkit import prompt

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
-from collections.abc import Callable
-from typing import Any, Protocol
 
 from ...base.errors import CommandError
 from ...wire.events import (
@@ -26,43 +23,20 @@ from ...wire.events import (
     UsageChanged,
 )
 from ...wire.findings import sentence
-from ..asking.options import Options
 from ..turn.assistant import Assistant
 from .choice import Choice
 from .choose import DraftReview, Screen
 
 NOBODY_ANSWERS = "No one can answer questions here. Decide yourself, and say what you chose."
-INSERTED = "The code is in a new cell below."
 TIMEOUT = (
     "This code was interrupted after {seconds:.0f} s, the time limit for code that runs "
     "without asking."
 )
 
 
-class KeptAnswer(Protocol):
-    """A kept answer. ``words`` tell people where the answer comes from."""
-
-    failed: bool
-    words: str
-
-    def approved(self, source: str) -> bool: ...
-
-
 class TurnFront:
-    """``insert`` puts code into a new cell below; ``keep`` receives the answer of a completed
-    turn, and ``take`` its events. ``kept`` answers in place of the model."""
-
     def __init__(
-        self,
-        assistant: Assistant,
-        screen: Screen,
-        review: DraftReview,
-        options: Options,
-        where: str,
-        insert: Callable[[str], None],
-        keep: Callable[[Any], None],
-        kept: KeptAnswer | None = None,
-        take: Callable[[list[Event]], None] = lambda events: None,
+        self, assistant: Assistant, screen: Screen, review: DraftReview, where: str
     ) -> None:
         self.awaits_click = False
         self.done = False
@@ -72,16 +46,9 @@ class TurnFront:
         self._assistant = assistant
         self._screen = screen
         self._review = review
-        self._options = options
-        self._insert = insert
-        self._keep = keep
-        self._kept = kept
-        self._take = take
-        self._events: list[Event] = []
         self._step = 0
         self._texts: dict[str, str] = {}
-        """Texts of the current step, by key. The last step's texts are the answer."""
-        self._inserted = False
+        """Texts of the current step, by key."""
         self._kinds: dict[str, str] = {}
         """Kinds of drafts, by id."""
 
@@ -90,15 +57,14 @@ class TurnFront:
 
     def show(self, event: Event) -> None:
         screen = self._screen
-        if not isinstance(event, TextDelta):
-            self._events.append(event)
         if isinstance(event, StepStarted):
             self._step, self._texts = event.step, {}
         elif isinstance(event, TextDelta):
             key = f"{self._step}:{event.block}"
-            self._text(key, self._texts.get(key, "") + event.text, grows=True)
+            self._texts[key] = self._texts.get(key, "") + event.text
+            screen.text(key, self._texts[key], grows=True)
         elif isinstance(event, TextDone):
-            self._text(f"{self._step}:{event.block}", event.text)
+            screen.text(f"{self._step}:{event.block}", event.text)
         elif isinstance(event, StepDiscarded):
             for key in self._texts:
                 screen.drop(key)
@@ -126,20 +92,6 @@ class TurnFront:
         elif isinstance(event, TurnEnded):
             self._end(event)
 
-    def note(self, words: str) -> None:
-        self._screen.note(words)
-
-    # --- text ------------------------------------------------------------------------
-
-    def _text(self, key: str, text: str, grows: bool = False) -> None:
-        self._texts[key] = text
-        if self._options.form in ("markdown", "text"):
-            self._screen.text(key, text, plain=self._options.form == "text", grows=grows)
-
-    @property
-    def _answer(self) -> str:
-        return "\n\n".join(text for text in self._texts.values() if text.strip())
-
     # --- code ------------------------------------------------------------------------
 
     def _ask(self, draft: Draft) -> None:
@@ -152,14 +104,8 @@ class TurnFront:
             self._screen.code(draft.draft_id, draft.source, draft.title)
         else:
             self._screen.note(draft.source)
-        if self._options.cell:
-            self._put(draft.source)
-            return
         for notice in draft.notices:
             self._screen.note(f"! {notice}")
-        if self._kept is not None and self._kept.approved(draft.source):
-            self.decide(draft, Choice("run", draft.source))
-            return
         choice = self._review.ask(draft)
         if choice is None:
             self.awaits_click = True
@@ -171,8 +117,6 @@ class TurnFront:
         try:
             if choice.action == "stop":
                 self._assistant.stop()
-            elif choice.action == "insert":
-                self._put(choice.source)
             elif choice.action in ("discard", "nobody"):
                 nobody = choice.action == "nobody"
                 self._assistant.decide(draft, "reject", draft.source, choice.reason, nobody)
@@ -182,15 +126,6 @@ class TurnFront:
                 self._assistant.decide(draft, "run", choice.source)
         except CommandError as error:
             self._screen.problem(error.message)
-
-    def _put(self, source: str) -> None:
-        self._insert(source)
-        self.inserted()
-
-    def inserted(self) -> None:
-        """End the turn: the code went into a new cell instead."""
-        self._inserted = True
-        self._assistant.stop()
 
     def _question(self, asked: QuestionAsked) -> None:
         answer = self._review.question(asked.question, asked.options)
@@ -212,50 +147,9 @@ class TurnFront:
 
     def _end(self, event: TurnEnded) -> None:
         self.done = True
-        if self._inserted:
-            self._screen.note(INSERTED)
-        elif event.stop_reason == "cancelled":
+        if event.stop_reason == "cancelled":
             self.fault = "The prompt was stopped."
             self._screen.note("Stopped.")
         elif event.stop_reason != "end_turn":
             self.fault = event.message
             self._screen.problem(event.message)
-        elif self._kept is not None and self._kept.failed:
-            self.fault = "The kept code failed."
-        else:
-            self._finish()
-
-    def _finish(self) -> None:
-        if self._kept is None:
-            self._take(self._events)
-        else:
-            self._screen.note(self._kept.words)
-        answer, form = self._answer, self._options.form
-        value: Any = answer
-        if form == "code":
-            value = code_in(answer)
-            self._screen.code("answer", value, "")
-        elif form == "json":
-            try:
-                value = json.loads(code_in(answer))
-            except ValueError:
-                self._screen.text("answer", answer, plain=True)
-                self.fault = "The answer is not JSON. It was not stored."
-                self._screen.problem(self.fault)
-                return
-            self._screen.value("answer", value)
-        self._keep(value)
-
-
-def code_in(answer: str) -> str:
-    """The fenced code of an answer, or all of it."""
-    blocks: list[str] = []
-    fence, lines = 0, answer.split("\n")
-    for number, line in enumerate(lines):
-        ticks = len(line) - len(line.lstrip("`"))
-        if not fence and ticks >= 3:
-            fence, first = ticks, number + 1
-        elif fence and ticks >= fence and not line.strip("` "):
-            blocks.append("\n".join(lines[first:number]))
-            fence = 0
-    return "\n\n".join(blocks) if blocks else answer.strip()

@@ -7,15 +7,12 @@ and outputs stay in the cell.
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
-from comm import create_comm
 
 from ...base.visible import visible
-from ...kernel.inside.mark import URL
 from ...wire.events import Draft
 from ..asking.typed import request
 from .choice import Action, Choice
@@ -23,39 +20,6 @@ from .notebook import NotebookScreen
 
 if TYPE_CHECKING:
     from ..turn.assistant import Assistant
-
-
-# -------------------------------------------------------------------------------------------------
-# Inserts code as a new cell below the prompt's cell, without running it.
-#
-# A click comes after the cell's execute reply, which could have inserted a cell. So this asks the
-# page over a comm. It works in JupyterLab and Notebook 7 with the extension.
-
-TARGET = "jupyter_codeinterp.below"
-"""The comm's name; ``src/notebook/below.ts`` has the other end."""
-
-
-class CellInserter:
-    """Inserts below the cell that the kernel is running."""
-
-    def __init__(self, shell: Any) -> None:
-        self._cell = str(request(shell).get("metadata", {}).get("cellId") or "")
-        self._comms: list[Any] = []
-
-    @property
-    def is_there(self) -> bool:
-        """Whether the page sends cell ids and belongs to a server with the extension."""
-        return bool(self._cell and os.environ.get(URL))
-
-    def put(self, source: str, answered: Callable[[bool], None]) -> None:
-        """Ask the page. Calls ``answered`` with its success."""
-
-        def closed(message: dict[str, Any]) -> None:
-            answered(message["content"].get("data", {}).get("inserted") is True)
-
-        comm = create_comm(target_name=TARGET, data={"cell": self._cell, "source": source})
-        comm.on_close(closed)
-        self._comms = [comm]
 
 
 # -------------------------------------------------------------------------------------------------
@@ -81,16 +45,14 @@ def hold_back(shell: Any) -> None:
 
 
 WAITING = "This code is waiting for your decision. Use the buttons here."
-NOT_INSERTED = "This page cannot insert a cell. Choose Edit to copy the code."
 VANISHED = {"text/plain": ""}
 
 
 class WidgetReview:
     """Implements ``Review`` with buttons."""
 
-    def __init__(self, screen: NotebookScreen, assistant: Assistant, below: CellInserter) -> None:
+    def __init__(self, screen: NotebookScreen, assistant: Assistant) -> None:
         self._screen = screen
-        self._below = below
         self._assistant = assistant
         self._clicked: set[str] = set()
 
@@ -110,15 +72,6 @@ class WidgetReview:
 
             return click
 
-        def insert(_: Any) -> None:
-            self._below.put(field.value, inserted)
-
-        def inserted(done: bool) -> None:
-            if done:
-                self._go_on(key, box, front.inserted)
-            else:
-                self._screen.note(NOT_INSERTED)
-
         def edit(_: Any) -> None:
             run_edited = _button("Run", "Run the code shown here", decided("edited"), "primary")
             box.children = (field, _row(run_edited, *others), held)
@@ -131,10 +84,6 @@ class WidgetReview:
         ]
         edits = draft.runs and draft.editable
         buttons = [run, _button("Edit", "Edit the code first", edit)] if edits else [run]
-        if edits and self._below.is_there:
-            others.insert(
-                0, _button("Insert below", ("Insert as a new cell without running it"), insert)
-            )
         held = ipywidgets.Label(HELD)
         box = ipywidgets.VBox((_row(*buttons, *others), held))
         key = f"{draft.draft_id}-{draft.nonce}"
@@ -142,7 +91,7 @@ class WidgetReview:
 
     def question(self, question: str, options: tuple[str, ...]) -> str | None:
         """Show the question without waiting: the person answers with the next prompt."""
-        self._screen.text(question, question, plain=True)
+        self._screen.note(question)
         return None
 
     # --- inside ----------------------------------------------------------------------

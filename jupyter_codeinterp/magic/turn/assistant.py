@@ -10,7 +10,6 @@ import asyncio
 import atexit
 import concurrent.futures
 import contextlib
-import difflib
 import os
 import tempfile
 import threading
@@ -23,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 import msgspec
 
 from ...base.errors import CommandError, ModelError
-from ...base.sentences import Sentence, as_it_is
+from ...base.sentences import as_it_is
 from ...extensions import Extensions
 from ...journal.sqlite import SqliteStore
 from ...kernel.in_process import InProcessKernel, MainThread
@@ -66,8 +65,6 @@ class ProcessModels:
         self._bad = ""
         """A problem with the settings; disables all models, because they may set a limit."""
         self.extensions = Extensions()
-        self.kept: Model | None = None
-        """A model with a kept answer, used in this turn."""
         secrets.add(token)
         if token and url:
             self._server = JupyterServerModel(url, token)
@@ -94,7 +91,7 @@ class ProcessModels:
 
     def get(self, model_id: str) -> Model:
         """Raises ModelError."""
-        return self.kept or self._server or self._models().get(model_id)
+        return self._server or self._models().get(model_id)
 
     def _models(self) -> Models:
         """Raises ModelError ``bad_request``."""
@@ -141,29 +138,21 @@ class MagicFront(Protocol):
 
     def show(self, event: Event) -> None: ...
 
-    def note(self, words: str) -> None: ...
-
     def decide(self, draft: Draft, choice: Any) -> None:
         """Carry out a person's choice."""
-
-    def inserted(self) -> None:
-        """End the turn: the code went into a new cell instead."""
 
     def around(self) -> contextlib.AbstractContextManager[None]:
         """A context that directs a run's outputs to the prompt's cell."""
 
 
 class Request(msgspec.Struct, frozen=True):
-    """A prompt. ``cells`` None: the model gets no context."""
+    """A prompt. ``cells``: the person's earlier cells."""
 
     text: str
     model: str
     mode: Mode
-    max_steps: int = 0
-    cells: tuple[CellView, ...] | None = None
+    cells: tuple[CellView, ...] = ()
     alone: Alone = ""
-    kept: Model | None = None
-    """A model with a kept answer, used in place of ``model``."""
 
 
 class Assistant:
@@ -200,14 +189,7 @@ class Assistant:
             except BaseException:
                 self.front = None
                 raise
-            self._tell_left_out(front)
             self._pump(front)
-
-    def _tell_left_out(self, front: MagicFront) -> None:
-        """Tell the person once which parts of other packages do not work here."""
-        left_out = self._here.left_out
-        while left_out:
-            front.note(f"Left out: {left_out.pop(0)}. To see why: jupyter codeinterp doctor")
 
     def resume(self, front: MagicFront) -> None:
         """Continue after a click, until the turn's end or the next decision."""
@@ -258,21 +240,6 @@ class Assistant:
         if forgotten is not None:
             self._result(self._call(forgotten.close()))
         return forgotten is not None
-
-    def choose(self, model: str) -> None:
-        """Make ``model`` the one for this process. Raises ModelError ``unknown_model`` if its
-        server does not list it, or as ``list_models``."""
-        names = [info.id for info in self.list_models()]
-        if model not in names:
-            near = difflib.get_close_matches(model, names, 3, 0.5)
-            meant = f" Similar: {', '.join(near)}." if near else ""
-            words = Sentence(
-                "There is no model “{model}” here.{meant} %ai models lists all.",
-                model=model,
-                meant=meant,
-            )
-            raise ModelError("unknown_model", words)
-        self.model = model
 
     def list_models(self) -> list[ModelInfo]:
         """Raises ModelError."""
@@ -343,13 +310,9 @@ class Assistant:
                 self._shell, self.main, self.models, self._rules, request
             )
         conversation = self._conversation
-        self.models.kept = request.kept
         conversation.kernel.around = front.around
-        conversation.tell(request.cells)
+        conversation.document.add_cells(request.cells)
         session = conversation.live
-        limits = Limits(steps=request.max_steps or Limits().steps)
-        services = conversation.services
-        services.rules = msgspec.structs.replace(services.rules, limits=limits)
         after = session.event_log.last_seq
         message = SendMessage(
             request.text,
@@ -391,28 +354,14 @@ class ProcessConversation:
         self._store.create(info)
         extensions = models.extensions
         extensions.load()
-        self.left_out = [str(one) for one in extensions.added if one.fault]
-        """Other packages' tools and hooks that do not work here, for the person."""
-        self.services = Services(
-            self._store,
-            rules,
-            models.get,
-            extensions.tools,
-            extensions.hooks,
-        )
-        self.live = Session(info, self.services, self.place)
+        services = Services(self._store, rules, models.get, extensions.tools, extensions.hooks)
+        self.live = Session(info, services, self.place)
 
     async def close(self) -> None:
         """Stop the turn and remove the journal."""
         await self.live.close()
         self._store.close()
         self._folder.cleanup()
-
-    def tell(self, cells: tuple[CellView, ...] | None) -> None:
-        """Set the person's cells; None: the model gets no new context."""
-        self.place.context = self.kernel.sees_variables = cells is not None
-        if cells is not None:
-            self.document.add_cells(cells)
 
     def new_session(self, notebook: str, mode: Mode, model: str) -> Session:
         raise CommandError("unknown_session", ONE)

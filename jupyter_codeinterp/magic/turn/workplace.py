@@ -27,10 +27,6 @@ class ProcessWorkplace(Workplace):
     def __init__(self, document: MemoryDocument, kernel: InProcessKernel) -> None:
         self.document = document
         self.kernel = kernel
-        self.context = True
-        """Whether the model gets the current files; otherwise it keeps the last ones."""
-        self._files: list[tuple[str, int]] = []
-        self._instructions: list[RuleFile] = []
 
     def begin_turn(self, turn: int) -> None:
         self.document.turn = turn
@@ -39,23 +35,15 @@ class ProcessWorkplace(Workplace):
         self.document.turn = 0
 
     async def files(self, most: int = MAX_FILES) -> list[tuple[str, int]]:
-        if self.context:
-            self._files = files(Path.cwd())
-        return self._files
+        return files(Path.cwd())
 
     async def table_heads(self, names: Sequence[str]) -> dict[str, str]:
-        return await asyncio.to_thread(heads, Path.cwd(), "", names) if self.context else {}
+        return await asyncio.to_thread(heads, Path.cwd(), "", names)
 
     async def rule_files(self) -> list[RuleFile]:
         """Instructions of this folder only. A parent folder may belong to somebody else."""
-        if self.context:
-            self._instructions = rule_files(Path.cwd())
-        return self._instructions
-
-
-def rule_files(folder: Path) -> list[RuleFile]:
-    texts = [(name, read_file(folder, name)) for name in (OPEN, HIDDEN)]
-    return [(name, text) for name, text in texts if text is not None]
+        texts = [(name, read_file(Path.cwd(), name)) for name in (OPEN, HIDDEN)]
+        return [(name, text) for name, text in texts if text is not None]
 
 
 def files(folder: Path) -> list[tuple[str, int]]:
