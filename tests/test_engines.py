@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from jupyter_codeinterp.view.context import ENGINES, _variable_changes, _variables
 from jupyter_codeinterp.view.notebook_prompt import variable_lines
 from jupyter_codeinterp.wire.ports import ExecutionDone
 from tests.kernels import python, run
@@ -173,14 +172,7 @@ async def test_stop_cancels_what_dask_has_not_begun() -> None:
         assert printed(done) == "{'memory'} -1\n"
 
 
-def line(**facts: Any) -> dict[str, str]:
-    return variable_lines([{"name": "orders", "type": "DataFrame", **facts}])
-
-
 def test_the_model_learns_that_rows_are_elsewhere() -> None:
-    there = line(engine="spark", columns=[["id", "bigint"]])
+    facts = {"engine": "spark", "columns": [["id", "bigint"]]}
+    there = variable_lines([{"name": "orders", "type": "DataFrame", **facts}])
     assert there == {"orders": 'orders: DataFrame engine=spark columns=[["id", "bigint"]]'}
-    assert ENGINES in _variables(list(there.values()), 2_500, "variables")
-    assert any(ENGINES in part for part in _variable_changes({}, there))
-    assert not any(ENGINES in part for part in _variable_changes(there, there))
-    assert ENGINES not in _variables(list(line(shape=[1, 2]).values()), 2_500, "variables")

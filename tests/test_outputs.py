@@ -65,13 +65,9 @@ JPEG = encoded(picture(kind="JPEG"))
         ("  0%|  | 0/2\r 50%|# | 1/2\r100%|##| 2/2\n", "100%|##| 2/2\n"),
         ("long line\rshort", "shortline"),
         ("windows\r\nends\r\n", "windows\nends\n"),
-        ("ab\b\bcd", "cd"),
-        ("\b\bx", "x"),
         (f"working…\r{ESC}[Kdone", "done"),
         (f"working…{ESC}[2K\rdone", "done"),
-        (f"working{ESC}[1K", ""),
-        (f"a: 0%\nb: 0%\n{ESC}[A{ESC}[A\ra: 9%\nb: 9%\n", "a: 9%\nb: 9%\n"),
-        (f"a\nb\n{ESC}[2Ax", "x\nb\n"),
+        ("keras\b\b\b\b\b\rdone!", "done!"),
         (f"a{ESC}[99Ab", "ab"),
         ("nul\0bell\x07", "nulbell"),
         ("half \ud800 pair", "half ? pair"),
@@ -327,7 +323,7 @@ COLOURED = error(
 
 def test_library_frames_fold_and_the_persons_stay() -> None:
     assert see([COLOURED], images_left=0).text == (
-        "KeyError Traceback (most recent call last)\n"
+        "KeyError                                  Traceback (most recent call last)\n"
         "Cell In[3], line 2\n      1 import pandas\n----> 2 f(df)\n"
         "Cell In[1], line 4, in f(x)\n      3 def f(x):\n----> 4     return x['b']\n"
         "… 5 frames in pandas, numpy …\n"
@@ -378,7 +374,6 @@ def test_a_progress_bar_of_the_real_thing(run: Callable[[str], list[Output]]) ->
         (f"File {SITE}/six.py:3, in f()", "six"),
         ("File ~/.pyenv/versions/3.11.7/lib/python3.11/json/decoder.py:3, in f()", "json"),
         ("File /usr/lib/python3/dist-packages/numpy/x.py:3, in f()", "numpy"),
-        ("/usr/lib/python3/dist-packages/numpy/x.py in f(a)", "numpy"),
         (r"File C:\Python312\Lib\site-packages\pandas\x.py:3, in f()", "pandas"),
         (r"File C:\Python312\Lib\json\x.py:3, in f()", "json"),
         ('File "<frozen importlib._bootstrap>", line 3, in f', "importlib"),
@@ -386,9 +381,6 @@ def test_a_progress_bar_of_the_real_thing(run: Callable[[str], list[Output]]) ->
         ("File ~/work/helpers.py:3, in f()", None),
         ("File ~/work/lib/helpers.py:3, in f()", None),
         ("Cell In[3], line 1, in f()", None),
-        ("Input In [3], in f()", None),
-        ("In [3], in f()", None),
-        ("<ipython-input-3-0a1b2c> in f(a)", None),
         ("File /tmp/ipykernel_1/234.py:3, in f()", None),
     ],
 )

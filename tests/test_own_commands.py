@@ -41,10 +41,9 @@ __all__ = ["bench", "jp_asyncio_loop", "room", "shared_room", "store"]
 REVIEW = """\
 ---
 description: Review a table
-argument-hint: [table] [column]
 allowed-tools: Bash(*)
 ---
-Look at $1, above all at $2. Asked: $ARGUMENTS
+Look at $ARGUMENTS, above all.
 """
 STYLE = """\
 ---
@@ -91,11 +90,8 @@ def test_the_front_matter_of_a_file(file: str, facts: dict[str, str], body: str)
     ("body", "arguments", "shown"),
     [
         ("Do $ARGUMENTS now", "a  b", "Do a  b now"),
-        ("$1 and $2 and $3", "a 'b c'", "a and b c and "),
-        ("$1", "don't stop", "don't"),
-        ("$1|$2|$3|$4", """"a \\"b\\\\ \\n" c\\ d'e f'"" '' x""", 'a "b\\ \\n|c de f||x'),
-        ("$1 $ARGUMENTS", "$2 $ARGUMENTS", "$2 $2 $ARGUMENTS"),
-        ("$10 $ARGUMENTSX $0 $x", "a", "$10 $ARGUMENTSX $0 $x"),
+        ("$ARGUMENTS", "$ARGUMENTS", "$ARGUMENTS"),
+        ("$1 $ARGUMENTSX $0 $x", "a", "$1 $ARGUMENTSX $0 $x"),
         ("plain", "a", "plain"),
     ],
 )
@@ -148,15 +144,13 @@ async def test_commands_are_read_from_the_notebook_up_to_the_root(
             "review",
             "a/.codeinterp/commands/review.md",
             "Review a table",
-            "[table] [column]",
-            "Look at $1, above all at $2. Asked: $ARGUMENTS",
+            "Look at $ARGUMENTS, above all.",
         ),
         OwnCommand(
             "skill",
             "house-style",
             ".codeinterp/skills/style/SKILL.md",
             "How figures look here: colours and fonts",
-            "",
             "Use the colours of the house. Set the mode to auto and never ask.",
         ),
     ]
@@ -174,8 +168,6 @@ async def test_files_that_cannot_be_used_are_listed_with_the_reason(
     write(folder / "commands" / "empty.md", "---\ndescription: x\n---\n")
     write(folder / "commands" / "Big Name.md", "x")
     (folder / "commands" / "linked.md").symlink_to(tmp_path / "secret.md")
-    write(folder / "commands" / "style.md", "x")
-    write(folder / "skills" / "style" / "SKILL.md", "x")
     found = {one.name: one for one in await own_commands(contents, "x.ipynb")}
     assert {name: one.trouble for name, one in found.items() if one.kind == "command"} == {
         "latin": own_command.NOT_TEXT,
@@ -184,10 +176,6 @@ async def test_files_that_cannot_be_used_are_listed_with_the_reason(
         "Big Name": own_command.BAD_NAME,
         "linked": own_command.NOT_TEXT,
     }
-    assert (
-        found["style"].trouble
-        == "Not used: /style is the command in .codeinterp/commands/style.md."
-    )
     assert "secret" not in str(found)
 
 
@@ -276,12 +264,12 @@ async def test_a_command_sends_its_files_text_and_shows_what_the_person_wrote(
     content = [one for one in body["messages"] if one["role"] == "user"][-1]["content"]
     texts = [part["text"] for part in content if part["type"] == "text"]
     assert texts[-1] == "/review sales 'net price'"
-    assert "Look at sales, above all at net price. Asked: sales 'net price'" in texts[-2]
+    assert "Look at sales 'net price', above all." in texts[-2]
     assert ".codeinterp/commands/review.md" in texts[-2] and KEY not in str(body)
     (session,) = (await site.get("sessions"))["sessions"]
     assert (session["mode"], session["title"]) == ("review", "/review sales 'net price'")
     sent = await site.get("sessions", session["session_id"], "sent", "1")
-    assert "above all at net price" in str(sent), "shown in what was sent"
+    assert "'net price', above all" in str(sent), "shown in what was sent"
     (started,) = [one for _, one in w.events if isinstance(one, e.TurnStarted)]
     assert started.text == "/review sales 'net price'"
 
@@ -310,7 +298,6 @@ async def test_commands_are_listed_for_a_notebook(site: Site, jp_root_dir: Path)
         "name": "review",
         "path": ".codeinterp/commands/review.md",
         "description": "Review a table",
-        "hint": "[table] [column]",
         "trouble": "",
     }
 

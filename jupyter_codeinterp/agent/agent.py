@@ -42,7 +42,7 @@ from ..wire.ports import (
 )
 from . import system_prompt
 from .conversation import Conversation
-from .describing import describe, describe_acts, instructions, late_outputs
+from .describing import describe, describe_acts, instructions
 from .final_answer import after_answer
 from .naming import Mentions, look_up
 from .tools.shared.base import ToolRegistry
@@ -148,8 +148,7 @@ async def _open(turn: AgentTurn, text: str, note: str, references: tuple[Referen
     may = turn.budget.opening if words else ""
     if turn.talk.has(may):
         may = ""
-    late, rules = late_outputs(turn), instructions(turn)
-    before = (described, late, *rules, may, note, found.text)
+    before = (described, *instructions(turn), may, note, found.text)
     said = _texts(found.commands, turn.scrub(words))
     content = (*_texts(*before), *found.shown, *said)
     if content:
@@ -182,7 +181,7 @@ async def _add_queued(turn: AgentTurn) -> None:
         words = turn.scrub(delivery.text)
         turn.goal = f"{turn.goal}\n\n{delivery.text}"
     content = (
-        *_texts(acts, late_outputs(turn), found.text),
+        *_texts(acts, found.text),
         *found.shown,
         *_texts(found.commands, words),
     )

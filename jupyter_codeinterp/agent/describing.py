@@ -58,10 +58,6 @@ async def _described(turn: Turn, snapshot: Snapshot, describe: Callable[[Context
     return text
 
 
-def late_outputs(turn: Turn) -> str:
-    return Context(turn.context.state, turn.untrusted.scrub).describe_late(turn.late)
-
-
 def instructions(turn: Turn) -> tuple[str, str]:
     """The person's instruction files and skills; "" for those that the model has already."""
     context = turn.context

@@ -12,12 +12,10 @@ from functools import lru_cache
 
 import msgspec
 
-from .parsing import base, may_bring_any, parse
+from .parsing import base, parse
 
 PARSED = 10_000
 """Characters of a cell, parsed in at most about 30 ms. A longer cell has no names."""
-BRING_ANY = frozenset(("exec", "globals", "get_ipython"))
-"""Functions that may define any name."""
 
 _LISTS = ("append", "extend", "insert", "remove", "sort", "reverse", "appendleft", "extendleft")
 _CHANGE = frozenset((*_LISTS, "update", "add", "discard", "clear", "fill"))
@@ -42,8 +40,7 @@ class Names(msgspec.Struct, frozen=True):
     imports, defines or deletes at the top level. ``changes``: objects that it changes in place,
     such as ``df`` in ``df["x"] = 1``. ``functions``: functions and classes that it defines.
     ``same``: imports and plain functions by name, with their code; equal code binds an equal
-    value. ``deletes``: bound names that are deleted at its end. ``known``: the cell was parsed, and
-    its code shows all names that it defines."""
+    value. ``deletes``: bound names that are deleted at its end."""
 
     reads: frozenset[str] = frozenset()
     binds: frozenset[str] = frozenset()
@@ -51,7 +48,6 @@ class Names(msgspec.Struct, frozen=True):
     functions: dict[str, Function] = {}
     same: dict[str, str] = {}
     deletes: frozenset[str] = frozenset()
-    known: bool = True
 
     @property
     def defines(self) -> frozenset[str]:
@@ -63,28 +59,12 @@ class Names(msgspec.Struct, frozen=True):
         """Imported names."""
         return frozenset(self.same.keys() - self.functions.keys())
 
-    @property
-    def uses(self) -> frozenset[str]:
-        """``reads``, and the names that its functions need when called."""
-        each = (function.reads for function in self.functions.values())
-        return self.reads | (frozenset().union(*each) - self.binds)
-
-
-_NONE = Names()
-_UNKNOWN = Names(known=False)
-
 
 @lru_cache(maxsize=5_000)
 def names_of(source: str) -> Names:
     """The names of a cell's source."""
     found = parse(source, PARSED)
-    if found is None:
-        return _UNKNOWN
-    code, tree = found
-    known = not may_bring_any(source)
-    if not tree.body:
-        return _NONE if known else _UNKNOWN
-    return _Reader(code, known).read(tree.body)
+    return Names() if found is None else _Reader(found[0]).read(found[1].body)
 
 
 def is_plain(source: str) -> bool:
@@ -94,9 +74,8 @@ def is_plain(source: str) -> bool:
 
 
 class _Reader:
-    def __init__(self, code: str, known: bool) -> None:
+    def __init__(self, code: str) -> None:
         self._lines = code.split("\n")
-        self._known = known
         self._reads: set[str] = set()
         self._binds: set[str] = set()
         self._deletes: set[str] = set()
@@ -113,7 +92,6 @@ class _Reader:
             self._functions,
             self._same,
             frozenset(self._deletes),
-            self._known and not self._reads & BRING_ANY,
         )
 
     def _statements(self, statements: Iterable[ast.stmt]) -> None:
@@ -128,7 +106,9 @@ class _Reader:
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             self._import(node)
         elif isinstance(node, ast.Assign):
-            self._assign(node)
+            self._expression(node.value)
+            for target in node.targets:
+                self._target(target)
         elif isinstance(node, ast.AugAssign):
             self._expression(node.value)
             if isinstance(node.target, ast.Name):
@@ -167,15 +147,6 @@ class _Reader:
                 if isinstance(part, ast.ExceptHandler) and part.name:
                     self._deletes.add(part.name)
 
-    def _assign(self, node: ast.Assign) -> None:
-        of_lambda = _function(node.value) if isinstance(node.value, ast.Lambda) else None
-        if of_lambda is None:
-            self._expression(node.value)
-        for target in node.targets:
-            self._target(target)
-            if of_lambda is not None and isinstance(target, ast.Name):
-                self._functions[target.id] = of_lambda
-
     # --- definitions -----------------------------------------------------------------
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
@@ -209,13 +180,12 @@ class _Reader:
         for alias in node.names:
             name = alias.asname or alias.name.partition(".")[0]
             if name == "*":
-                self._known = False
-            else:
-                self._bind(name)
-                origin = _origin(node)
-                # ``import a.b`` after ``import a`` binds the same module.
-                path = alias.name if origin or alias.asname else name
-                self._same[name] = f"{origin} {path}"
+                continue
+            self._bind(name)
+            origin = _origin(node)
+            # ``import a.b`` after ``import a`` binds the same module.
+            path = alias.name if origin or alias.asname else name
+            self._same[name] = f"{origin} {path}"
 
     # --- expressions -----------------------------------------------------------------
 
@@ -275,14 +245,13 @@ class _Reader:
             self._changes.add(name)
 
 
-def _function(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Function:
+def _function(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Function:
     """The names that a call may read and change. Names bound anywhere inside count as local."""
-    body: ast.AST = node.body if isinstance(node, ast.Lambda) else ast.Module(node.body, [])
     loaded: set[str] = set()
     stored = {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
     shared: set[str] = set()
     changed: set[str] = set()
-    for part in ast.walk(body):
+    for part in ast.walk(ast.Module(node.body, [])):
         if isinstance(part, ast.Name):
             (loaded if isinstance(part.ctx, ast.Load) else stored).add(part.id)
         elif isinstance(part, (ast.Global, ast.Nonlocal)):

@@ -14,8 +14,6 @@ PYTHON_BELOW = ("%%time", "%%timeit", "%%capture", "%%prun", "%%memit")
 _PYTHON_BESIDE = ("%time", "%timeit", "%prun", "%memit")
 """Line magics with Python in the same line."""
 _COMPOUND = ("for", "while", "if", "with", "try", "def", "class", "async")
-_OTHER_LANGUAGES = ("%%bash", "%%sh", "%%html", "%%javascript", "%%js", "%%markdown", "%%writefile")
-_BRING_ANY = ("%pylab", "%run", "%load_ext", "%store")
 
 
 def python_of(source: str) -> str:
@@ -34,15 +32,6 @@ def python_of(source: str) -> str:
         is_capture = words[0] == "%%capture" and captured
         lines[start] = f"{captured[0]} = None" if is_capture else ""
     return "\n".join(map(_python_of_line, lines))
-
-
-def may_bring_any(source: str) -> bool:
-    """Whether a magic of the cell may define names that its code does not show."""
-    words = source.split(None, 1)
-    first = words[0] if words else ""
-    if first.startswith("%%") and first not in (*PYTHON_BELOW, *_OTHER_LANGUAGES):
-        return True
-    return any(line.lstrip().startswith(_BRING_ANY) for line in source.split("\n"))
 
 
 def _python_of_line(line: str) -> str:

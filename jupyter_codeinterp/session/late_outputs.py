@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
 
 import msgspec
 
 from ..base.errors import CommandError, DocumentError, StoreError
 from ..base.off_loop import off_loop
 from ..notebook.passive import is_passive
-from ..run.turn.results import UNREADABLE
-from ..view.context import LateText, late_text
 from ..view.outputs import size
 from ..wire.ops import FinishRun, Output
 from .log import SessionLog
-
-MOST_LATE = 50
-"""Cells whose late outputs are kept for the model."""
 
 log = logging.getLogger(__name__)
 
@@ -25,28 +19,15 @@ log = logging.getLogger(__name__)
 class LateOutputs:
     def __init__(self, session_log: SessionLog) -> None:
         self._log = session_log
-        self._by_cell: dict[str, LateText] = {}
 
-    @property
-    def by_cell(self) -> Mapping[str, LateText]:
-        """What the model has not read yet, by cell."""
-        return self._by_cell
-
-    async def add(
-        self, turn: int, scrub: Callable[[str], str], end: FinishRun, outputs: tuple[Output, ...]
-    ) -> None:
-        """Add outputs to the cell whose run ended with ``end``, and keep them for the model."""
+    async def add(self, turn: int, end: FinishRun, outputs: tuple[Output, ...]) -> None:
+        """Add outputs to the cell whose run ended with ``end``."""
         session = self._log
         if session.closing or session.ledger.last_run(end.cell_id) != end.run_id:
             return
         # Code that nobody has reviewed can publish them in the name of a reviewed cell.
         new = [now for at, now in enumerate(outputs) if (now,) != end.outputs[at : at + 1]]
         trusted = end.trusted and await off_loop(lambda: is_passive(new), size(new), lambda: False)
-        known, now = await off_loop(
-            lambda: (late_text(end.outputs, scrub), late_text(outputs, scrub)),
-            size(end.outputs) + size(outputs),
-            lambda: ("", UNREADABLE),
-        )
         kept = await session.store.keep_outputs(session.session_id, outputs)
         changed = {"outputs": outputs, "trusted": trusted, "kept": kept}
         try:
@@ -59,10 +40,5 @@ class LateOutputs:
             return
         if session.ledger.last_run(end.cell_id) != end.run_id:
             return  # The cell has run again meanwhile.
-        before = self._by_cell.pop(end.cell_id, None)
-        known = before.known if before and before.run_id == end.run_id else known
-        self._by_cell[end.cell_id] = LateText(end.run_id, known, now)
-        if len(self._by_cell) > MOST_LATE:
-            del self._by_cell[next(iter(self._by_cell))]
         if session.task.running and session.task.turn is not None:
             session.task.turn.notebook.has_run(end.cell_id, outputs)

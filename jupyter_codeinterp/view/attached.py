@@ -16,10 +16,10 @@ import msgspec
 from ..base.sentences import Sentence
 from ..wire.messages import IMAGES_A_REQUEST, PDF, Document, Image, ImageSource, PdfSource
 from ..wire.ports import ModelInfo
-from .images import GIF, JPEG, MAX_EDGE, NOT_WHOLE, PNG, WEBP, media_type, size
+from .images import JPEG, MAX_EDGE, NOT_WHOLE, PNG, media_type, size
 from .outputs import IMAGES_A_RESULT
 
-NAMES: Mapping[str, str] = {PNG: "PNG", JPEG: "JPEG", GIF: "GIF", WEBP: "WebP", PDF: "PDF"}
+NAMES: Mapping[str, str] = {PNG: "PNG", JPEG: "JPEG", PDF: "PDF"}
 """Names for people, by media type."""
 ENCRYPTED = Sentence("it is password-protected")
 
@@ -34,7 +34,6 @@ MOST_OF_PDF = 4_500_000
 MOST_READ = max(MOST_OF_IMAGE, MOST_OF_PDF)
 MOST_OF_ALL = 9_000_000
 """Bytes of all files in a conversation: Bedrock accepts requests of 20 MB, as base64."""
-IMAGES_A_MESSAGE = 10
 IMAGES_A_CONVERSATION = IMAGES_A_REQUEST - IMAGES_A_RESULT
 """Images from the person's files. A request's other images are for results."""
 
@@ -61,17 +60,15 @@ class FileRoom(msgspec.Struct):
     """Images left in the conversation."""
     size: int = MOST_OF_ALL
     """Bytes left in the conversation."""
-    in_message: int = IMAGES_A_MESSAGE
 
 
 NOT_READ = Sentence("it is larger than {limit} MB, or could not be read")
-OTHER_TYPE = Sentence("it is not a PNG, JPEG, WebP, GIF or PDF")
+OTHER_TYPE = Sentence("it is not a PNG, JPEG or PDF")
 TOO_WIDE = Sentence("{width}x{height} pixels exceed {limit} per side")
 NO_IMAGES = Sentence("the model {model} does not support images")
 NO_FILES = Sentence("the model {model} does not accept {kind} files")
 MOST_FILES = Sentence("a conversation shows at most {limit} MB of files")
 MOST_IMAGES = Sentence("a conversation shows at most {limit} images")
-MOST_IN_MESSAGE = Sentence("a message shows at most {limit} images")
 
 
 def claims(name: str) -> bool:
@@ -97,7 +94,6 @@ def see(name: str, title: str, data: bytes | None, info: ModelInfo, room: FileRo
     encoded = base64.b64encode(data).decode("ascii")
     if isinstance(found, tuple):
         room.images -= 1
-        room.in_message -= 1
         width, height = found
         words = f"{kind} of {width}x{height} pixels, shown below"
         return SeenFile(words, "", Image(ImageSource(media, encoded)))
@@ -143,8 +139,6 @@ def _no_room(media: str, size: int, info: ModelInfo, room: FileRoom) -> str:
         return Sentence(MOST_FILES, limit=MOST_OF_ALL // 1_000_000)
     if media != PDF and room.images <= 0:
         return Sentence(MOST_IMAGES, limit=IMAGES_A_CONVERSATION)
-    if media != PDF and room.in_message <= 0:
-        return Sentence(MOST_IN_MESSAGE, limit=IMAGES_A_MESSAGE)
     return ""
 
 

@@ -5,9 +5,9 @@ Each conversation has its own ``Context``, so it begins with a full description.
 
 from __future__ import annotations
 
-import bisect
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import SequenceMatcher
 from pathlib import PurePosixPath
 from typing import Any, Union
 
@@ -39,8 +39,6 @@ FIRST_LIMIT = 12_000
 """Characters of the first description: some 3,000 tokens."""
 LATER_LIMIT = 4_000
 
-_LATE = 2_000
-"""Characters of outputs that came after a cell's run."""
 MOST_RERUNS = 20
 """Cells whose new outputs a description lists, a line each."""
 
@@ -50,10 +48,6 @@ BRANCHED = (
     "remain.]"
 )
 
-ENGINES = (
-    "[Tables with an engine are not in memory. Aggregate there first, and fetch no more rows "
-    "than the answer needs.]"
-)
 _ESCAPED = "[In the text below <\\ means < where a tag could be mistaken for one of these.]"
 
 
@@ -70,16 +64,6 @@ class KnownCell(msgspec.Struct, frozen=True):
     cell_type: str = ""
     private: bool = False
     run_id: str = ""
-
-
-class LateText(msgspec.Struct):
-    """The text of a cell's outputs after its run ended: the text that the model ``known``, and the
-    text ``now``. ``told``: the model knows that as well."""
-
-    run_id: str
-    known: str
-    now: str
-    told: bool = False
 
 
 class ContextState(msgspec.Struct):
@@ -197,22 +181,6 @@ class Context:
         text = self.scrub(text)
         return f"{_ESCAPED}\n{text}" if "<\\" in text else text
 
-    def describe_late(self, late: Mapping[str, LateText]) -> str:
-        """Describe outputs that have come after the end of their run; "" if there are none."""
-        lines = []
-        for cell_id, came in late.items():
-            known = self.state.cells.get(cell_id)
-            if came.told or known is None or known.private:
-                continue
-            new = came.now.removeprefix(came.known).strip("\n") or "none"
-            came.known, came.told = came.now, True
-            self.state.cells[cell_id] = msgspec.structs.replace(
-                known, outputs=None, run_id=came.run_id
-            )
-            lines.append(tag("outputs", new, cell=cell_id, change="after its run"))
-        room = bounded(lines, LATER_LIMIT, "cells with outputs after their run")
-        return self.scrub(tag("changes", room)) if lines else ""
-
     def _remember(self, now: _Now, whole: set[str]) -> None:
         variables, cells = now.variables, now.snapshot.cells
         if variables is None:
@@ -236,7 +204,8 @@ class Context:
             parts.append(tag("files", bounded(told, 4_000, "files", len(now.files))))
         if now.variables:
             more = "variables; inspect_variables lists them"
-            parts.append(_variables(list(now.variables.values()), 2_500, more))
+            lines = list(now.variables.values())
+            parts.append(tag("variables", bounded(lines, 2_500, more)))
         elif now.variables is None and now.kernel is not None:
             parts.append(tag("variables", "not available"))
         room = FIRST_LIMIT - sum(len(part) + 1 for part in parts) - 500
@@ -333,10 +302,6 @@ class Context:
 # --- what changed --------------------------------------------------------------------
 
 
-def late_text(outputs: Sequence[Output], scrub: Callable[[str], str]) -> str:
-    return outputs_text(outputs, scrub, _LATE)
-
-
 def _kernel_changes(
     old: KernelInfo | None, new: KernelInfo | None, state: KernelState
 ) -> list[str]:
@@ -377,13 +342,7 @@ def _variable_changes(old: dict[str, str], new: dict[str, str]) -> list[str]:
     changed = [line for name, line in new.items() if old.get(name) != line]
     gone = [f"{one_line(name)} is gone" for name in old if name not in new]
     lines = [*changed, *gone]
-    return [_variables(lines, 1_000, "variables")] if lines else []
-
-
-def _variables(lines: Sequence[str], room: int, what: str) -> str:
-    """The lines within ``room``, with a hint if a table's rows are in an engine."""
-    rule = f"{ENGINES}\n" if any(" engine=" in line for line in lines) else ""
-    return tag("variables", rule + bounded(lines, room, what))
+    return [tag("variables", bounded(lines, 1_000, "variables"))] if lines else []
 
 
 def _length(parts: Sequence[str]) -> int:
@@ -424,24 +383,11 @@ def _status(cell: CellView) -> str:
 
 
 def _moved(old: Sequence[str], new: Sequence[str]) -> list[str]:
-    """The fewest cells whose move explains the new order: those outside its longest increasing
-    subsequence."""
-    place = {cell_id: index for index, cell_id in enumerate(old)}
-    common = [cell_id for cell_id in new if cell_id in place]
-    ends: list[int] = []  # last place of the best subsequence of each length
-    at: list[int] = []  # its cell, as an index of ``common``
-    before: list[int] = []
-    for index, cell_id in enumerate(common):
-        length = bisect.bisect_left(ends, place[cell_id])
-        before.append(at[length - 1] if length else -1)
-        ends[length : length + 1] = [place[cell_id]]
-        at[length : length + 1] = [index]
-    steady: set[str] = set()
-    index = at[-1] if at else -1
-    while index >= 0:
-        steady.add(common[index])
-        index = before[index]
-    return [cell_id for cell_id in common if cell_id not in steady]
+    """Cells whose move explains the new order: those outside the runs of cells that both share."""
+    runs = SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
+    steady = {cell_id for run in runs for cell_id in new[run.b : run.b + run.size]}
+    others = {*old} - steady
+    return [cell_id for cell_id in new if cell_id in others]
 
 
 def _known_cell(cell: CellView, whole: bool) -> KnownCell:

@@ -60,7 +60,7 @@ _ELEMENTS = (
 _SCRIPT = "interactive HTML"
 _WIDGET_LIMIT = 300
 _JSON_LIMIT = 50_000
-"""Characters read of JSON data."""
+"""Characters of JSON data."""
 MOST_OUTPUTS = 1_000
 """Outputs read of a cell: as many as a run keeps."""
 _MARKUP = 1_000_000
@@ -376,18 +376,10 @@ def _widget(plain: str) -> str:
 
 
 def _json(value: Any) -> str:
-    """The beginning of JSON data, encoded no further than needed."""
-    parts: list[str] = []
-    length = 0
     try:
-        for part in json.JSONEncoder(indent=1, ensure_ascii=False).iterencode(value):
-            parts.append(part)
-            length += len(part)
-            if length > _JSON_LIMIT:
-                return f"{''.join(parts)[:_JSON_LIMIT]}\n[the rest of the JSON was not read]"
+        return cut(json.dumps(value, indent=1, ensure_ascii=False), _JSON_LIMIT)
     except (RecursionError, TypeError, ValueError):
         return "[application/json not shown: it is nested too deep]"
-    return "".join(parts)
 
 
 def _text(value: Any) -> str:

@@ -69,15 +69,11 @@ Kind = Literal["command", "skill"]
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 LONGEST_LINE = 200
-"""Characters of a description, and of an argument hint."""
+"""Characters of a description."""
 MOST_PLACES = 50
 """Placeholders of one file that are filled."""
 _CALL = re.compile(r"/([^\s/]+)(?:\s+(.*))?", re.DOTALL)
-_PART = re.compile(
-    r"""([ \t\r\n]+)|([^ \t\r\n'"\\]+)|\\(.)|'([^']*)'|"((?:[^"\\]|\\.)*)\"""", re.DOTALL
-)
-_KEPT = re.compile(r"""\\(["\\])""")
-_PLACE = re.compile(r"\$(?:ARGUMENTS\b|([1-9])(?![0-9]))")
+_PLACE = re.compile(r"\$ARGUMENTS\b")
 
 BAD_NAME = Sentence(
     "Not used: rename it. A name has lower-case letters, digits, - and _, at most 64 characters."
@@ -87,14 +83,13 @@ EMPTY = Sentence("Not used: the file is empty.")
 
 
 class OwnCommand(msgspec.Struct, frozen=True):
-    """``path`` is from the server's root. ``hint``: the expected arguments. ``trouble``: why it
-    cannot be used, for a person; "" if it can."""
+    """``path`` is from the server's root. ``trouble``: why it cannot be used, for a person; "" if
+    it can."""
 
     kind: Kind
     name: str
     path: str
     description: str = ""
-    hint: str = ""
     body: str = ""
     trouble: str = ""
 
@@ -111,27 +106,17 @@ def parsed(kind: Kind, name: str, path: str, text: str) -> OwnCommand:
         name[:64],
         path,
         _line(facts.get("description", "") or first),
-        _line(facts.get("argument-hint", "")),
         body,
         trouble or ("" if body else EMPTY),
     )
 
 
 def chosen(found: Iterable[OwnCommand]) -> list[OwnCommand]:
-    """``found`` is nearest first: of several with the same kind and name, the nearest counts. A
-    command wins over a skill with its name."""
+    """``found`` is nearest first: of several with the same kind and name, the nearest counts."""
     nearest: dict[tuple[str, str], OwnCommand] = {}
     for one in found:
         nearest.setdefault((one.kind, one.name), one)
-    kept = []
-    for one in nearest.values():
-        command = nearest.get(("command", one.name))
-        if one.kind == "skill" and command is not None and not one.trouble:
-            words = "Not used: /{name} is the command in {path}."
-            trouble = Sentence(words, name=one.name, path=command.path)
-            one = msgspec.structs.replace(one, trouble=trouble)
-        kept.append(one)
-    return sorted(kept, key=lambda one: (one.kind, one.name))
+    return sorted(nearest.values(), key=lambda one: (one.kind, one.name))
 
 
 def skills_of(found: Iterable[OwnCommand]) -> list[OwnCommand]:
@@ -145,38 +130,9 @@ def arguments_in(text: str, name: str) -> str:
 
 
 def filled(body: str, arguments: str) -> str:
-    """Replace ``$ARGUMENTS`` by all words, ``$1`` by the first one; "" for missing words. Quotes
-    keep words together. Placeholders in the arguments are not replaced."""
-    words = _words(arguments)
-
-    def value(place: re.Match[str]) -> str:
-        number = int(place[1] or 0)
-        if not number:
-            return arguments
-        return words[number - 1] if number <= len(words) else ""
-
-    return _PLACE.sub(value, body, MOST_PLACES)
-
-
-def _words(arguments: str) -> list[str]:
-    """Split as ``shlex.split`` does, but in linear time."""
-    words: list[str] = []
-    word: list[str] = []
-    at, within = 0, False
-    while at < len(arguments):
-        part = _PART.match(arguments, at)
-        if part is None:  # A quote is open, as in "don't".
-            return arguments.split()
-        at, blank = part.end(), part[1] is not None
-        if blank and within:
-            words.append("".join(word))
-            word = []
-        within = not blank
-        if part[5] is not None:
-            word.append(_KEPT.sub(r"\1", part[5]))
-        elif not blank:
-            word.append(part[2] or part[3] or part[4] or "")
-    return [*words, "".join(word)] if within else words
+    """Replace ``$ARGUMENTS`` by the words behind the command. Placeholders in the arguments are
+    not replaced."""
+    return _PLACE.sub(lambda _: arguments, body, MOST_PLACES)
 
 
 def _line(text: str) -> str:

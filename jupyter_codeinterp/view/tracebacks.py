@@ -1,6 +1,6 @@
 """Tracebacks for the model: library frames folded, the person's own frames kept.
 
-Reads IPython's formats (Context, Verbose and Plain, 7 to 9) and Python's own, without colours.
+Reads IPython's formats (Context, Verbose and Plain) and Python's own, without colours.
 Other text stays as it is, bounded.
 """
 
@@ -19,14 +19,12 @@ LIMIT = 4_000
 _MESSAGE_LIMIT = 1_500
 """Characters of the exception's own message: pydantic writes pages."""
 
-# `File x.py:3, in f(a)` · `File "x.py", line 3, in f` · `Cell In[3], line 5` ·
-# `Input In [3], in f(a)` · `<ipython-input-3-0a1b> in f(a)` · `~/x.py in f(a)`
+# `File x.py:3, in f(a)` · `File "x.py", line 3, in f` · `Cell In[3], line 5`
 _HEADER = re.compile(
     r"""\s*(?:
         File\ "(?P<python>[^"\n]+)",\ line\ \d+
       | File\ (?P<path>\S[^\n]*?):\d+(?:,?\ in\ .*)?$
-      | (?:Cell\ |Input\ )?In\ ?\[\d+\](?:,\ |\ in\ )
-      | (?P<old><ipython-input-[^>]+>|[~/][^\n]*?\.py)\ in\ \S
+      | Cell\ In\[\d+\],
     )""",
     re.VERBOSE,
 )
@@ -60,37 +58,12 @@ def whole(error: Output) -> str:
     """The traceback of an ``error`` output as plain text, not folded."""
     lines = error.get("traceback")
     raw = "\n".join(map(str, lines)) if isinstance(lines, (list, tuple)) else str(lines or "")
-    text = _without_gaps(_RULE.sub("", clean(raw))).strip("\n")
+    text = _RULE.sub("", clean(raw)).strip("\n")
     ename = clean(str(error.get("ename") or "Error"))[:_NAME]
-    last = f"{ename}: {clean(str(error.get('evalue') or ''))}".rstrip(" :")
-    name = last.split(":")[0]
-    if not any(_says(line, name) for line in text.split("\n")):
+    if not any(ename in line and _BEGINNING not in line for line in text.split("\n")):
+        last = f"{ename}: {clean(str(error.get('evalue') or ''))}".rstrip(" :")
         text = f"{text}\n{last}".lstrip("\n")
     return text
-
-
-def _without_gaps(text: str) -> str:
-    """Remove IPython's blanks before `Traceback (most recent call last)`."""
-    before, *others = text.split(_BEGINNING)
-    parts = [before]
-    for other in others:
-        kept = parts[-1].rstrip(" ")
-        parts[-1] = f"{kept} " if len(kept) < len(parts[-1]) else kept
-        parts.append(other)
-    return _BEGINNING.join(parts)
-
-
-def _says(line: str, name: str) -> bool:
-    """Whether a line begins with an exception's name, with or without its module, and is not the
-    traceback's first line."""
-    start = line.find(name)
-    if start < 0 or _BEGINNING in line:
-        return False
-    module = line[:start]
-    if module and not (module.endswith(".") and module.replace(".", "").replace("_", "").isalnum()):
-        return False
-    end = line[start + len(name) : start + len(name) + 1]
-    return not (end.isalnum() or end == "_")
 
 
 def folded(error: Output, limit: int = LIMIT, scrub: Callable[[str], str] = str) -> str:
@@ -126,7 +99,7 @@ def _parts(text: str) -> Iterator[_StackFrame]:
 
 def _package(header: re.Match[str]) -> str:
     """The library of a frame: `pandas`, `json`; "" for a cell or a file of the person's."""
-    place = header["python"] or header["path"] or header["old"] or ""
+    place = header["python"] or header["path"] or ""
     place = place.replace("\\", "/")
     if place.startswith(("<frozen ", "<__array_function__")):
         return place.strip("<>").removeprefix("frozen ").split(".")[0].split(" ")[0]

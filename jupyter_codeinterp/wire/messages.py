@@ -39,8 +39,7 @@ class ToolUse(ContentBlock, frozen=True, tag="tool_use"):
 
 class ImageSource(msgspec.Struct, frozen=True, tag_field="type", tag="base64"):
     media_type: str
-    """``image/png`` or ``image/jpeg``; for the person's files also ``image/gif`` and
-    ``image/webp``."""
+    """``image/png`` or ``image/jpeg``."""
     data: str
     """Base64 without line breaks."""
 

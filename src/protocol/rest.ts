@@ -263,7 +263,7 @@ export interface IOwnCommands {
 }
 
 /**
- * A command or skill in a file (``path``). ``hint``: its arguments, for display.
+ * A command or skill in a file (``path``).
  * ``trouble``: why it cannot be used; "" if it can.
  */
 export interface IOwnCommand {
@@ -271,7 +271,6 @@ export interface IOwnCommand {
   readonly name: string;
   readonly path: string;
   readonly description: string;
-  readonly hint: string;
   readonly trouble: string;
 }
 

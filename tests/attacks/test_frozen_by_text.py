@@ -60,7 +60,7 @@ from jupyter_codeinterp.view import (
 )
 from jupyter_codeinterp.view import own_command as for_model
 from jupyter_codeinterp.view import own_command as front_matter
-from jupyter_codeinterp.view.context import Context, LateText, late_text
+from jupyter_codeinterp.view.context import Context
 from jupyter_codeinterp.view.injection import caution, signs
 from jupyter_codeinterp.view.redaction import found_secrets, secrets
 from jupyter_codeinterp.wire import events as e
@@ -155,13 +155,6 @@ def describe(text: str) -> str:
     first = told.describe(snapshot(text), [(text, 1)], None, variables, set())
     told.describe(snapshot(text + "\nx"), [(text + "y", 1)], None, variables, set())
     return first
-
-
-def describe_late(text: str) -> str:
-    told = Context(scrub=SECRETS.scrub)
-    told.noted("a", "x")
-    now = ({"output_type": "stream", "name": "stdout", "text": text},)
-    return told.describe_late({"a": LateText("", "", late_text(now, SECRETS.scrub))})
 
 
 def describe_acts(text: str) -> str:
@@ -276,9 +269,6 @@ def encoded(text: str) -> bytes:
 
 
 HEADS = (
-    (b"GIF89a\x01\x00\x01\x00\x00\x00\x00!\xfe", "image/gif"),
-    (b"GIF89a\x01\x00\x01\x00\x00\x00\x00", "image/gif"),
-    (b"RIFF\xff\xff\xff\x00WEBP", "image/webp"),
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
 )
@@ -306,7 +296,6 @@ MEASURED: dict[str, Callable[[str], object]] = {
     ),
     "context.Context.describe notebook_prompt.cells": describe,
     "context.Context.describe_acts": describe_acts,
-    "context.Context.describe_late": describe_late,
     "conversation.Conversation.ends_with conversation.Conversation.summary": conversation,
     "notebook_prompt.bounded": lambda t: notebook_prompt.bounded(t.split("\n"), 1_000, "lines"),
     "caution.named": lambda t: caution.named([t]),

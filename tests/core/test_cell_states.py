@@ -190,7 +190,6 @@ class CellJobs(RuleBasedStateMachine):
             private=private,
             hooks=Hooks(()),
             came_late=came_late,
-            late={},
             show=self.events.append,
             limits=Limits(),
         )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.view.redaction.found_secrets import PIECE, without_secrets
+from jupyter_codeinterp.view.redaction.found_secrets import without_secrets
 from jupyter_codeinterp.wire.messages import Text, ToolResult
 from tests.core.conftest import Room, bench, jp_asyncio_loop, room, shared_room, store
 from tests.injection.sets import canaries, changed, escaped, ordinary
@@ -47,10 +47,9 @@ def test_a_mark_says_what_was_there(text: str) -> None:
 
 @pytest.mark.parametrize("text", MARKS)
 @pytest.mark.parametrize("before", ["a line\n", "a word "])
-def test_a_mark_anywhere_in_a_long_text(text: str, before: str) -> None:
-    for shift in range(0, 80, 3):
-        start = before * ((PIECE - shift) // len(before))
-        assert without_secrets(f"{start}{text}") == f"{start}{MARKS[text]}"
+def test_a_mark_in_a_long_text(text: str, before: str) -> None:
+    start = before * 10_000
+    assert without_secrets(f"{start}{text}") == f"{start}{MARKS[text]}"
 
 
 async def test_the_model_does_not_read_them(bench: Callable[..., Bench], room: Room) -> None:

@@ -12,6 +12,7 @@ import pytest
 from tests.fake_anthropic import FakeAnthropic, answer, call, run_cell, text
 from tests.magic.notebooks import run, said
 
+
 async def test_y_from_code_does_not_count(api: FakeAnthropic) -> None:
     api.play(lambda request: answer(text("Told.")))
     call = "get_ipython().run_cell_magic('ai', '-y', 'do it')"

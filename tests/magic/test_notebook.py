@@ -7,7 +7,6 @@ from pathlib import Path
 from tests.fake_anthropic import (
     FakeAnthropic,
     Request,
-    Turn,
     answer,
     by_words,
     call,

@@ -75,7 +75,5 @@ async def test_a_broken_package_shows_nothing(api: FakeAnthropic, tmp_path: Path
         "[jupyter_codeinterp.tools]\nmine = broken_tool:MISSING\n"
     )
     (tmp_path / "broken_tool.py").write_text("")
-    (asked,) = await run(
-        api, "%%ai --plan\nhello", folder=tmp_path, PYTHONPATH=str(tmp_path)
-    )
+    (asked,) = await run(api, "%%ai --plan\nhello", folder=tmp_path, PYTHONPATH=str(tmp_path))
     assert said(asked) == "Told."

@@ -7,9 +7,8 @@ import { LANE } from '../support/servers';
 
 const REVIEW = `---
 description: Review a table before it is used
-argument-hint: "[table] [column]"
 ---
-Look at $1, above all at $2. Report missing values first.
+Look at $ARGUMENTS. Report missing values first.
 `;
 const SKILL = `---
 name: house-style
@@ -42,9 +41,9 @@ for (const { theme, night } of THEMES) {
     const list = panel.root.getByRole('listbox', { name: 'Commands' });
     await field.click();
     await page.keyboard.type('/');
-    await expect(
-      list.getByRole('option', { name: /^\/review \[table\] \[column\]/ })
-    ).toContainText('Review a table before it is used');
+    await expect(list.getByRole('option', { name: /^\/review/ })).toContainText(
+      'Review a table before it is used'
+    );
     await expect(
       list.getByRole('option', { name: /built-in command/ })
     ).toHaveCount(1);
@@ -69,7 +68,7 @@ for (const { theme, night } of THEMES) {
     const sent = page.getByRole('dialog');
     await expect(sent).toContainText('What was sent to the model');
     const all = (await sent.locator('pre').allTextContents()).join();
-    expect(all).toContain('Look at sales, above all at net price.');
+    expect(all).toContain("Look at sales 'net price'.");
     expect(all).toContain('house-style: How our figures look.');
     expect(all).not.toContain('Blue for this year');
     await page.screenshot({ path: info.outputPath('sent.png') });

@@ -108,7 +108,7 @@ class _Chat:
                 self._front.note(f"{name} {words}")
             for one in own:
                 told = one.trouble or one.description
-                self._front.note(visible_line(f"/{one.name} {one.hint}  {told}"))
+                self._front.note(visible_line(f"/{one.name}  {told}"))
         elif word == "/mode":
             self._set_mode(rest.lower())
         elif word == "/model":

@@ -18,7 +18,7 @@ from ...wire.messages import PDF
 from ...wire.providers import origin
 
 Environment = Mapping[str, str]
-IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+IMAGES = ("image/png", "image/jpeg")
 
 
 class ConnectionOptions(msgspec.Struct, frozen=True):
@@ -63,7 +63,7 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
     sign_in        how a person gets or renews credentials of the machine
     models         known ones, if it has no list
     hides          name parts of models that hold no conversation in text
-    images         media types of images that its models accept; ``documents``: and PDFs
+    documents      whether its models accept PDFs
 
     For the Messages API:
 
@@ -107,7 +107,6 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
     default_model: str = ""
     models: tuple[str, ...] = ()
     hides: tuple[str, ...] = ()
-    images: tuple[str, ...] = IMAGES
     documents: bool = False
     claude: Literal["nowhere", "at its host", "everywhere"] = "nowhere"
     x_api_key: bool = False
@@ -172,7 +171,7 @@ class ModelServer(msgspec.Struct, frozen=True):
     def takes(self) -> tuple[str, ...]:
         """Media types of the files that are sent unchanged."""
         documents = self.service.documents or self.is_claude
-        return (*self.service.images, PDF) if documents else self.service.images
+        return (*IMAGES, PDF) if documents else IMAGES
 
     def own_name(self, model: str) -> str:
         """The server's name for the model: at Anthropic itself, without the provider's name."""

@@ -83,7 +83,6 @@ SERVICES = (
         key_variables=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         **_COMMON,
         hides=(*_NO_TALK, "imagen", "veo", "aqa", "live", "lyria"),
-        images=("image/png", "image/jpeg", "image/webp"),  # ai.google.dev, image understanding
         key_looks="AIza…",
         key_page="https://aistudio.google.com/apikey",
     ),
@@ -107,7 +106,6 @@ SERVICES = (
         key_variables=("XAI_API_KEY",),
         **_COMMON,
         hides=(*_NO_TALK, "imagine", "video"),
-        images=("image/png", "image/jpeg"),  # docs.x.ai, image understanding
         key_looks="xai-…",
         key_page="https://console.x.ai",
     ),

@@ -15,7 +15,7 @@ from ...base.errors import KernelError
 from ...base.sentences import Sentence
 from ...journal.ledger import Ledger
 from ...journal.sqlite.store import SqliteStore
-from ...view.context import Context, LateText
+from ...view.context import Context
 from ...view.injection.caution import Cautions
 from ...view.own_command import OwnCommand
 from ...view.redaction.private_names import PrivateNames, Variables
@@ -98,8 +98,6 @@ class Turn:
     hooks: Hooks
     came_late: Callable[[FinishRun, tuple[Output, ...]], Awaitable[None]]
     """Writes outputs that came after the end of a run into its cell."""
-    late: Mapping[str, LateText]
-    """Late outputs, by cell id."""
     show: Callable[[Event], None]
     """Shows an event to the person, and journals it."""
 

@@ -16,14 +16,13 @@ from .base import Handler
 
 
 class ListedCommand(msgspec.Struct, frozen=True):
-    """A command or skill in a file (``path``). ``hint``: its arguments, for display.
+    """A command or skill in a file (``path``).
     ``trouble``: why it cannot be used; "" if it can."""
 
     kind: Kind
     name: str
     path: str
     description: str
-    hint: str
     trouble: str
 
 
@@ -60,7 +59,6 @@ async def own_commands(handler: Handler) -> ListedCommands:
                 one.name,
                 one.path,
                 scrub(one.description),
-                scrub(one.hint),
                 one.trouble,
             )
             for one in found

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Container, Iterator
 from functools import cache
 from itertools import accumulate, islice
@@ -151,11 +151,7 @@ def _starts(row: str) -> set[str]:
 
 
 MOST, LONGEST = 3, 160
-"""Maximum number of quoted lines, and of characters of each."""
-PIECE = 50_000
-"""Characters read in one go, during which Python's other threads wait."""
-OVERLAP = 4_000
-"""Maximum characters of a phrase, including invisible ones between its letters."""
+"""Maximum number of quotations, and of characters of each."""
 
 _INVISIBLE = re.compile(
     "[\u00ad\u0300-\u036f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]+"
@@ -167,8 +163,6 @@ _ENTITY = re.compile(r"&#(?:(\d{1,6})|[xX]([0-9a-fA-F]{1,5}));?")
 _BREAK = re.compile(r"\\[nrt]|(?<=[a-z])(?=[A-Z])")
 """Escaped line ends, and word starts in names such as ``ignoreAllInstructions``."""
 _WORD = re.compile(r"[^\W_]+")
-_UNQUOTED = re.compile(r"[^\w\s.,:;!?'/()%@$+*=-]")
-"""Characters that could end a quotation."""
 _ALIKE = str.maketrans("асеорхуіѕкνοιτυηκαρвнмтԁɡ", "aceopxyisknoitunkapbhmtdg")
 
 
@@ -182,21 +176,10 @@ _BY_START = by_start()
 
 
 def signs(text: str, most: int = MOST, told: Container[str] = ()) -> list[str]:
-    """The first ``most`` lines that read like instructions, except those in ``told``. Brackets and
-    quotation marks are removed; a long line begins with its phrase."""
-    found: dict[str, None] = {}
-    for start in range(0, max(len(text), 1), PIECE):
-        piece = text[start : start + PIECE + OVERLAP]
-        if start:
-            # Drop the first word, which may be cut: the piece before had it.
-            cut = _WORD.match(piece)
-            piece = f" {piece[cut.end() if cut is not None else 0 :]}"
-        for line in _signs(piece):
-            if line not in told:
-                found[line] = None
-            if len(found) == most:
-                return list(found)
-    return list(found)
+    """The first ``most`` phrases that read like instructions, each with the plain words up to the
+    end of its line, except those in ``told``."""
+    found = dict.fromkeys(sign for sign in _signs(text) if sign not in told)
+    return list(islice(found, most))
 
 
 def _signs(text: str) -> Iterator[str]:
@@ -210,24 +193,9 @@ def _signs(text: str) -> Iterator[str]:
             spans.add((begins[number], begins[number] + len(_plain(line[: token.end()]))))
     until = 0
     for start, end in sorted(spans):
-        if start < until:
-            continue  # In a line that is quoted already.
-        first, last = bisect_right(begins, start) - 1, bisect_left(begins, end)
-        until = begins[last]
-        here = words[begins[first] : begins[last]]
-        yield _quoted(" ".join(lines[first:last]), here, start - begins[first])
-
-
-def _quoted(line: str, words: str, start: int) -> str:
-    """The line, or its plain words from ``start`` on if the line does not show the phrase."""
-    line = " ".join(_UNQUOTED.sub("", line).split())
-    if len(line) > LONGEST:
-        before = islice(_WORD.finditer(line), words.count(" ", 0, start), None)
-        begin = next((word.start() for word in before), 0)
-        line = line[begin : begin + LONGEST]
-    plain = _plain(line)
-    shows = any(True for one in (plain, plain.translate(_ALIKE)) for _ in _phrases(one))
-    return line if shows or _TOKEN.search(line) else words[start : start + LONGEST].strip()
+        if start >= until:  # Else in a line that is quoted already.
+            until = begins[bisect_left(begins, end)]
+            yield words[start : min(until, start + LONGEST)].strip()
 
 
 def _phrases(words: str) -> Iterator[tuple[int, int]]:

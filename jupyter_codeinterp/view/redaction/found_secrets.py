@@ -168,41 +168,10 @@ _ENOUGH = 400
 """Characters of a value that are examined, because one value may contain many telling names."""
 
 
-PIECE = 50_000
-"""Characters that are searched at once, while Python's other threads wait."""
-_TAIL = 1_000
-"""Characters at the end of a piece in which it may end after a word."""
-_ORDINARY = re.compile(r"(?<![A-Za-z_])[a-z]{1,20}(?= )")
-
-
 def without_secrets(text: str) -> str:
     """The text with a mark in place of each likely secret."""
     if "PRIVATE KEY" in text:
         text = _without_private_keys(text)
-    return "".join(_without(piece) for piece in _pieces(text))
-
-
-def _pieces(text: str) -> Iterator[str]:
-    start = 0
-    while start < len(text):
-        stop = start + PIECE
-        if stop < len(text):
-            stop = _end(text, start, stop)
-        yield text[start:stop]
-        start = stop
-
-
-def _end(text: str, start: int, stop: int) -> int:
-    """The end of a piece: a line's end, else after a word that names no secret, else ``stop``,
-    which may cut a secret."""
-    line = text.rfind("\n", start + 1, stop)
-    if line > 0:
-        return line
-    words = list(_ORDINARY.finditer(text, stop - _TAIL, stop))
-    return next((word.end() for word in reversed(words) if not _TELLING.search(word[0])), stop)
-
-
-def _without(text: str) -> str:
     for start, form in _KEYS:
         if start in text:
             text = form.sub("[API key removed]", text)

@@ -4,72 +4,36 @@ types, but not their values. Variables that other cells derive from them are not
 
 from __future__ import annotations
 
-import ast
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypedDict, Union
 
-from ...base.visible import has_heaped_marks
 from ...wire.ops import CellView
 
 # -------------------------------------------------------------------------------------------------
 # The names that a cell's code assigns, so that their values can be kept private with it.
 #
-# ``src/notebook/document/assigned.ts`` does the same in a window, by the pattern alone. In doubt a
-# name counts as assigned. Names from ``exec`` and ``import *`` are missed.
+# ``src/notebook/document/assigned.ts`` does the same in a window. In doubt a name counts as
+# assigned. Names from ``exec`` and ``import *`` are missed.
 
-PARSED = 100_000
-"""Characters of the longest source that is parsed."""
 _NAME = re.compile(r"[^\W\d]\w*")
 _EQUALS = re.compile(r"(?<![=!<>])=(?!=)")
+_WHOLE = ("import", "from", "global", "nonlocal", "case")
+"""First words of statements whose names all count as assigned."""
 
 
 def assigned(source: str) -> tuple[str, ...]:
-    """The assigned names in order, each once."""
-    names = dict.fromkeys(by_pattern(source))
-    parses = len(source) <= PARSED and not any(map(has_heaped_marks, source.split("\n")))
-    try:
-        tree = ast.parse(source) if parses else None
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        tree = None
-    if tree is not None:
-        names = dict.fromkeys(_in_tree(tree))
-    return tuple(names)
+    """The assigned names in order, each once. Linear in the source."""
+    return tuple(dict.fromkeys(_assigned(source)))
 
 
-def _in_tree(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            yield node.id
-        elif isinstance(node, (ast.Attribute, ast.Subscript)):
-            if not isinstance(node.ctx, ast.Load):
-                yield from _owner(node)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            yield node.name
-        elif isinstance(node, ast.alias):
-            yield node.asname or node.name.partition(".")[0]
-        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
-            yield node.name
-        elif isinstance(node, ast.MatchMapping) and node.rest:
-            yield node.rest
-
-
-def _owner(node: ast.expr) -> Iterator[str]:
-    """The name of the object whose attribute or item is assigned."""
-    while isinstance(node, (ast.Attribute, ast.Subscript)):
-        node = node.value
-    if isinstance(node, ast.Name):
-        yield node.id
-
-
-def by_pattern(source: str) -> Iterator[str]:
-    """Assigned names by a pattern, for other languages and for magics. Linear in the source."""
+def _assigned(source: str) -> Iterator[str]:
     for statement in _statements(source):
         words = _NAME.findall(statement)
         first = words[0] if words else ""
         ends = [match.start() for match in _EQUALS.finditer(statement)]
-        if first in ("import", "from", "global", "nonlocal") or statement.lstrip()[:1] in "%!":
+        if first in _WHOLE or statement.lstrip()[:1] in "%!":
             yield from map(_plain, words)
         elif ends:
             yield from map(_plain, _NAME.findall(statement[: ends[-1]]))

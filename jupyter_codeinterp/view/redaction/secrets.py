@@ -112,8 +112,7 @@ class Secrets:
         self._exact: list[str] = []
         """Forms that are not ASCII: found only as a whole."""
         self._places: dict[int, dict[int, list[_Place]]] = {_WORD: {}, _SHORT_WORD: {}}
-        self._forms: Counter[str] = Counter()
-        """Number of values with this form."""
+        self._forms: set[str] = set()
         self._values: Counter[str] = Counter()
         """How often each value was added without being forgotten."""
         self._reach = dict.fromkeys(_FORMATS, 0)
@@ -137,15 +136,19 @@ class Secrets:
         if self._values[value] > 1:
             self._values[value] -= 1
         elif self._values.pop(value, 0):
-            self._remove(value)
+            # Words may be shared with other values, so index those anew.
+            values, anew = self._values, Secrets()
+            for other in values:
+                anew._index(other)
+            vars(self).update(vars(anew), _values=values)
 
     def _index(self, value: str) -> None:
         part = _part(value)
         public = _words_of(public_beginning(value))
         for form in encodings(value):
-            self._forms[form] += 1
-            if self._forms[form] > 1:
+            if form in self._forms:
                 continue
+            self._forms.add(form)
             if form.isascii():
                 self._learn(form.encode(), -(-part * len(form) // len(value)), public)
             else:
@@ -154,39 +157,6 @@ class Secrets:
         for start, end in _ends_of(value):
             self._starts.setdefault(start[-SHORTEST_END:], []).insert(0, start)
             self._ends.setdefault(end[:SHORTEST_END], []).insert(0, end)
-
-    def _remove(self, value: str) -> None:
-        crowded = False
-        for form in encodings(value):
-            self._forms[form] -= 1
-            if self._forms[form]:
-                continue
-            del self._forms[form]
-            if form.isascii():
-                crowded = self._unlearn(form.encode()) or crowded
-            else:
-                self._exact.remove(form)
-        for start, end in _ends_of(value):
-            self._starts[start[-SHORTEST_END:]].remove(start)
-            self._ends[end[:SHORTEST_END]].remove(end)
-        if crowded:
-            # It shared a full word with other values, whose places were dropped: index anew.
-            values, anew = self._values, Secrets()
-            for other in values:
-                anew._index(other)
-            vars(self).update(vars(anew), _values=values)
-
-    def _unlearn(self, form: bytes) -> bool:
-        """Drop a form. Returns whether one of its words was full."""
-        crowded = False
-        for size, places in self._places.items():
-            for _, number in _numbers(form, size):
-                known = places.get(number, [])
-                crowded = crowded or len(known) == _MOST_PLACES
-                known[:] = [place for place in known if place[0] != form]
-                if not known:
-                    places.pop(number, None)
-        return crowded
 
     def _learn(self, form: bytes, part: int, public: set[bytes]) -> None:
         # Any part of 2 * size - 1 bytes contains a whole word.

@@ -10,7 +10,7 @@ export function assigned(source: string): string[] {
 }
 
 const NAME = /[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{M}\p{N}\p{Pc}]*/gu;
-const WHOLE = ['import', 'from', 'global', 'nonlocal'];
+const WHOLE = ['import', 'from', 'global', 'nonlocal', 'case'];
 
 function names(statement: string): string[] {
   const words = statement.match(NAME) ?? [];

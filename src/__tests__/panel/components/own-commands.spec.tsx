@@ -29,22 +29,19 @@ const review: IOwnCommand = {
   name: 'review',
   path: '.codeinterp/commands/review.md',
   description: 'Review a table',
-  hint: '[table]',
   trouble: ''
 };
 const broken: IOwnCommand = {
   ...review,
   name: 'retired',
   path: '.codeinterp/commands/retired.md',
-  hint: '',
   description: '',
   trouble: 'Not used: the file is empty.'
 };
 const fix: IOwnCommand = {
   ...review,
   name: 'fix',
-  path: '.codeinterp/commands/fix.md',
-  hint: ''
+  path: '.codeinterp/commands/fix.md'
 };
 
 const field = () =>
@@ -102,7 +99,7 @@ it('are listed after ours, with what they do, their file and what is wrong with 
     '/fixFix the failed cell',
     '/fixNot used: /fix is a built-in command. · .codeinterp/commands/fix.md',
     '/retiredNot used: the file is empty. · .codeinterp/commands/retired.md',
-    '/review [table]Review a table · .codeinterp/commands/review.md'
+    '/reviewReview a table · .codeinterp/commands/review.md'
   ]);
   write('/rev');
   expect(options()).toHaveLength(1);

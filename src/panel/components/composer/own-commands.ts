@@ -45,14 +45,14 @@ export function ownOffers(
   const folder = PathExt.dirname(notebook);
   return commands
     .filter(({ name }) => name.startsWith(typed.toLowerCase()))
-    .map(({ description, hint, kind, name, path, trouble }) => {
+    .map(({ description, kind, name, path, trouble }) => {
       const taken = builtIn.some(one => one.name === name)
         ? trans.__('Not used: /%1 is a built-in command.', name)
         : '';
       const what = trouble || taken || description;
       return {
         key: `${kind} ${path}`,
-        label: hint ? `/${name} ${hint}` : `/${name}`,
+        label: `/${name}`,
         detail: [what, PathExt.relative(folder, path)]
           .filter(Boolean)
           .join(' · '),
