@@ -182,21 +182,6 @@ def _models(extension: Extension) -> None:
         print(f"{mark} {info.id}{name}")
 
 
-def _usage(extension: Extension) -> None:
-    changed = extension.loaded.usage if extension.loaded is not None else None
-    if changed is None:
-        print("This conversation is still empty.")
-        return
-    from ..wire.events import Cost  # The interpreter is loaded by now.
-
-    usage = changed.usage
-    parts = [f"{usage.total_input:,} tokens read", f"{usage.output_tokens:,} written"]
-    parts.append(str(Cost(changed.cost, changed.local)))
-    if changed.context_known:
-        parts.append(f"{changed.context_share:.0%} of the model's context used")
-    print(", ".join(parts) + ".")
-
-
 def _stop(extension: Extension) -> None:
     stopped = extension.loaded is not None and extension.loaded.give_up()
     print("Stopped." if stopped else "Nothing is waiting.")
@@ -217,7 +202,6 @@ def _help(extension: Extension) -> None:
 
 COMMANDS: dict[str, Callable[[Extension], None]] = {
     "models": _models,
-    "usage": _usage,
     "stop": _stop,
     "reset": _reset,
     "help": _help,
@@ -228,7 +212,6 @@ HELP = """\
 
 %ai TASK         ask in one line, with the same options
 %ai models       list the models
-%ai usage        tokens and cost so far
 %ai stop         stop a prompt that is waiting for a decision
 %ai reset        forget the conversation"""
 

@@ -65,7 +65,6 @@ class FileRoom(msgspec.Struct):
 NOT_READ = Sentence("it is larger than {limit} MB, or could not be read")
 OTHER_TYPE = Sentence("it is not a PNG, JPEG or PDF")
 TOO_WIDE = Sentence("{width}x{height} pixels exceed {limit} per side")
-NO_IMAGES = Sentence("the model {model} does not support images")
 NO_FILES = Sentence("the model {model} does not accept {kind} files")
 MOST_FILES = Sentence("a conversation shows at most {limit} MB of files")
 MOST_IMAGES = Sentence("a conversation shows at most {limit} images")
@@ -131,9 +130,7 @@ def _too_large(data: bytes, most: int) -> str:
 
 def _no_room(media: str, size: int, info: ModelInfo, room: FileRoom) -> str:
     """Why the model cannot get the file; "" if it can."""
-    if media != PDF and info.images is False:
-        return Sentence(NO_IMAGES, model=info.name or info.id)
-    if media not in info.takes:
+    if media not in info.takes or (media != PDF and info.images is False):
         return Sentence(NO_FILES, model=info.name or info.id, kind=NAMES[media])
     if size > room.size:
         return Sentence(MOST_FILES, limit=MOST_OF_ALL // 1_000_000)

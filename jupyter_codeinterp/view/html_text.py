@@ -24,7 +24,6 @@ _RAW = {
     for name in ("script", "style", "title", "textarea", "iframe", "noframes", "xmp")
 }
 """Elements without tags inside, and patterns of their ends."""
-_SHOWN_RAW = frozenset(("textarea", "xmp"))
 _TAG = re.compile(r"</?([A-Za-z][^\s/>]*)|<[!?/]")
 _STEP = re.compile(r"=\s*([\"'])|>")
 """A quoted value inside a tag, which may contain `>`, or the tag's end."""
@@ -91,10 +90,7 @@ class _HtmlReader:
     def _tag(self, name: str, closing: bool) -> None:
         if not closing and name in _RAW:
             ending = _RAW[name].search(self._text, self._place)
-            end = ending.start() if ending else len(self._text)
-            if name in _SHOWN_RAW:
-                self._say(self._text[self._place : end])
-            self._place = end
+            self._place = ending.start() if ending else len(self._text)
         elif name in _SILENT:
             self._silent[name] = max(0, self._silent[name] + (-1 if closing else 1))
         elif not self._silent.total():

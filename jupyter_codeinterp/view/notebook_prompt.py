@@ -18,8 +18,7 @@ import msgspec
 from ..cell_code.cell_names import names_of
 from ..wire.ops import PRIVATE, CellView, Output
 from ..wire.ports import KernelInfo, KernelState
-from .outputs import CUT_LINE, see
-from .plain_text import cut
+from .outputs import see
 from .untrusted import escaped
 
 MOST_FILES = 50
@@ -32,8 +31,6 @@ _SHORTEST_LINE = 60
 """Characters of a cell's line in the outline of a large notebook."""
 _OUTPUTS = 300
 """Characters of a cell's outputs; `read_notebook` and `read_output` give more."""
-_PART = 1_500
-"""Characters of a cell that is too long to be shown whole."""
 _VARIABLE = 200
 _PACKAGES = 600
 _HEAD, _HEADS = 400, 2_500
@@ -140,17 +137,15 @@ def cells(
         if index not in lines or left < _LINE:
             break
         item = items[index]
-        for form in (_whole, _part):
-            if form is _whole and len(item.cell.source) > room:
-                continue
-            text = form(item, marks, scrub)
-            cost = len(text) - len(lines[index]) + len("<outline>\n\n</outline>")
-            if cost <= left:
-                left -= cost
-                texts[index] = text
-                if form is _whole and not is_private(item.cell):
-                    whole.add(item.cell.cell_id)
-                break
+        if len(item.cell.source) > room:
+            continue
+        text = _cell(item, marks, scrub)
+        cost = len(text) - len(lines[index]) + len("<outline>\n\n</outline>")
+        if cost <= left:
+            left -= cost
+            texts[index] = text
+            if not is_private(item.cell):
+                whole.add(item.cell.cell_id)
     return list(_in_order(items, lines, texts)), whole
 
 
@@ -206,19 +201,8 @@ def _told_names(source: str) -> str:
     return "; ".join(f"{verb} {', '.join(sorted(some))}" for verb, some in parts.items() if some)
 
 
-def _whole(item: Item, marks: Marks, scrub: Scrub) -> str:
-    return _cell(item, marks, scrub(item.cell.source), scrub)
-
-
-def _part(item: Item, marks: Marks, scrub: Scrub) -> str:
-    source = item.cell.source
-    lines = str(source.count("\n") + 1)
-    shown = cut(scrub(source), _PART)
-    return _cell(item, marks, shown, scrub, lines=lines, shown="part")
-
-
-def _cell(item: Item, marks: Marks, source: str, scrub: Scrub, **more: str) -> str:
-    return cell_tag(item.cell, source, scrub, _OUTPUTS, _facts(item, marks) | more)
+def _cell(item: Item, marks: Marks, scrub: Scrub) -> str:
+    return cell_tag(item.cell, scrub(item.cell.source), scrub, _OUTPUTS, _facts(item, marks))
 
 
 def cell_tag(cell: CellView, source: str, scrub: Scrub, room: int, facts: Mapping[str, str]) -> str:
@@ -246,8 +230,7 @@ def _facts(item: Item, marks: Marks) -> dict[str, str]:
 
 
 def outputs_text(outputs: Sequence[Output], scrub: Scrub, room: int = _OUTPUTS) -> str:
-    seen = see(outputs, images_left=None, budget=room, scrub=scrub, most=_READ, spare=CUT_LINE)
-    return seen.text
+    return see(outputs, images_left=None, budget=room, scrub=scrub, most=_READ).text
 
 
 # --- kernel, files, variables --------------------------------------------------------

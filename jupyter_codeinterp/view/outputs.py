@@ -28,7 +28,7 @@ Scrub = Callable[[str], str]
 
 BUDGET = 10_000
 """Characters of a tool result."""
-CUT_LINE = 120
+_CUT_LINE = 120
 """Characters of the line that says what was cut."""
 IMAGES_A_RESULT = 3
 
@@ -37,8 +37,6 @@ _BARE = re.compile(r"<[\w.]+(?: object)?(?: at 0x[0-9a-fA-F]+)?>")
 """A text/plain without information: `<IPython.core.display.HTML object>`."""
 _DRAWN = re.compile(r"<((?:Figure|PIL\.[\w.]+) [^<>\n]{1,200})>|<VegaLite [^<]*", re.DOTALL)
 """The text/plain of a picture."""
-_PROGRESS = re.compile(r"\[[\d:]+(?:<|, )[?\d]")
-"""In the text/plain of a tqdm progress bar, which shows only its start."""
 _DATA_URL = re.compile(r"data:image/(?:png|jpeg);base64,([A-Za-z0-9+/=\\\s]{64,})")
 _NOT_SHOWN = "[not shown to you: {}]"
 _KINDS = (
@@ -96,10 +94,8 @@ def see(
     budget: int = BUDGET,
     scrub: Scrub = str,
     most: int = READ,
-    spare: int = 0,
 ) -> Seen:
-    """The outputs for a tool result, in at most ``budget`` characters and some backslashes. A text
-    with at most ``spare`` characters more stays whole: a cut would save less than its line costs.
+    """The outputs for a tool result, in at most ``budget`` characters and some backslashes.
 
     ``images_left``: images that the result may still have (None: text only, an image is a line).
     ``most``: characters to read.
@@ -122,7 +118,7 @@ def see(
                 shown.append(image)
         texts.append(text)
     text = "\n".join(texts)
-    if len(text) > budget + spare:
+    if len(text) > budget:
         text = _cut(text, _whole(pieces), budget, closing)
     return Seen(escaped(text), tuple(shown))
 
@@ -371,8 +367,7 @@ def _widget(plain: str) -> str:
     if kind in _WIDGETS or bare:
         shown = _NOT_SHOWN.format(_WIDGETS.get(kind, f"widget {kind}"))
         return f"{shown}\n{cut(plain, _WIDGET_LIMIT)}" if kind == "FigureWidget" else shown
-    what = "progress bar at its start" if _PROGRESS.search(plain) else "widget"
-    return f"[{what}: {cut(plain, _WIDGET_LIMIT)}]"
+    return f"[widget: {cut(plain, _WIDGET_LIMIT)}]"
 
 
 def _json(value: Any) -> str:
@@ -406,7 +401,7 @@ def _show(encoded: str, left: int) -> Image | str:
 def _cut(text: str, full: str, budget: int, closing: int) -> str:
     """``text`` within ``budget``, with the place from which ``read_output`` continues in
     ``full``. The last ``closing`` characters, a traceback, stay whole."""
-    head, foot = ends(text, max(0, budget - CUT_LINE), closing)
+    head, foot = ends(text, max(0, budget - _CUT_LINE), closing)
     left_out = len(text) - len(head) - len(foot)
     start = next((i for i, (a, b) in enumerate(zip(head, full, strict=False)) if a != b), len(head))
     how = f"read_output(cell_id, start_char={start}) reads on, of {len(full):,} kept"

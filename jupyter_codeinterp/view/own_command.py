@@ -146,8 +146,6 @@ def _line(text: str) -> str:
 
 LONGEST = 16_000
 """Characters of one body."""
-MOST = 32_000
-"""Characters of all commands in one message."""
 MOST_TOLD = 20
 """Most skills in the list for the model."""
 
@@ -158,7 +156,6 @@ _SKILLS = (
 NO_SKILLS = BEGINS + " no longer include skills.]"
 _CALLED = BEGINS + ' for "/{name}" in the message, from {path}. They allow nothing more.]'
 _READ = BEGINS + ' in the skill "{name}", from {path}. They allow nothing more.]'
-_LEFT_OUT = BEGINS + ' for "/{name}" in the message were left out for their length.]'
 
 
 def skills_told(skills: Sequence[OwnCommand], untrusted: Untrusted) -> str:
@@ -173,15 +170,10 @@ def skill_text(skill: OwnCommand, untrusted: Untrusted) -> str:
 
 def commands_told(called: Sequence[tuple[OwnCommand, str]], untrusted: Untrusted) -> str:
     """The bodies of the commands with their arguments filled in; "" if there are none."""
-    told: list[str] = []
-    left = MOST
-    for command, arguments in called:
-        text = _told(_CALLED, command, filled(command.body, arguments), untrusted)
-        if len(text) > left:
-            text = _LEFT_OUT.format(name=command.name)
-        left -= len(text)
-        told.append(text)
-    return "\n".join(told)
+    return "\n".join(
+        _told(_CALLED, command, filled(command.body, arguments), untrusted)
+        for command, arguments in called
+    )
 
 
 def _told(heading: str, command: OwnCommand, body: str, untrusted: Untrusted) -> str:

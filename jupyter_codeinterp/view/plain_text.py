@@ -52,14 +52,12 @@ def _overwritten(line: str) -> str:
     return "".join(left)
 
 
-def cut(text: str, limit: int, tail: int = 0) -> str:
-    """``text``, or its beginning and end with a line between that says how much is left out.
-
-    At most ``limit`` characters; for ``tail`` see ``ends``.
-    """
+def cut(text: str, limit: int) -> str:
+    """``text``, or its beginning and end with a line between that says how much is left out. At
+    most ``limit`` characters."""
     if len(text) <= limit:
         return text
-    head, foot = ends(text, max(0, limit - 50), tail)
+    head, foot = ends(text, max(0, limit - 50))
     left_out = len(text) - len(head) - len(foot)
     return f"{head}\n[… {left_out:,} characters left out …]\n{foot}"[:limit]
 

@@ -134,10 +134,8 @@ async def test_a_model_that_sees_no_images_gets_words_and_so_does_the_person(
     message = b.model.requests[0].messages[-1]
     assert shown(message) == []
     told = "\n".join(block.text for block in message.content if isinstance(block, Text))
-    assert (
-        "PNG, which is not shown to you: the model Blind does not support images; open it with code"
-        in told
-    )
+    why = "the model Blind does not accept PNG files"
+    assert f"PNG, which is not shown to you: {why}; open it with code" in told
     assert "PDF, which is not shown to you: the model Blind does not accept PDF files" in told
     assert [note.level for note in b.of(e.Note)] == ["warning"] * 2
     assert "plot.png is not shown to the model" in b.of(e.Note)[0].text

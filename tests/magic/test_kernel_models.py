@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -301,11 +300,6 @@ class TestLimits:
             for model, token in (("claude-opus-5-5", env[TOKEN]), ("claude-sonnet-5-5", "wrong")):
                 refused = await entry_of({**env, TOKEN: token}, model)
                 assert refused.code in (400, 401)
-            shown = await kernel.run("%load_ext jupyter_codeinterp")
-            shown += await kernel.run("%%ai --plan\nhello")
-            usage = await kernel.run("%ai usage")
-        assert "Hello." in shown
-        assert re.search(r"\$\d", usage) and "unknown" not in usage, usage
 
     async def test_who_hangs_up_pays_for_what_has_come(
         self, site: Site, api: FakeAnthropic

@@ -53,10 +53,7 @@ class Typed:
         if getattr(self._shell, "kernel", None) is not None:
             code = request(self._shell).get("content", {}).get("code")
             return code if isinstance(code, str) else ""
-        if self._cells:
-            return self._cells[0]
-        history = self._shell.history_manager
-        return str(history.input_hist_raw[-1]) if history is not None else ""
+        return self._cells[0] if self._cells else ""
 
 
 def request(shell: Any) -> dict[str, Any]:

@@ -46,14 +46,14 @@ class NoReview:
 
 def screen_for(shell: Any) -> Screen:
     if getattr(shell, "kernel", None) is None:
-        return TerminalScreen(shell)
+        return TerminalScreen()
     return NotebookScreen(shell)
 
 
 def review_for(shell: Any, screen: Screen, assistant: Assistant, yes: bool) -> DraftReview:
     if isinstance(screen, TerminalScreen):
         if sys.stdin is not None and sys.stdin.isatty():
-            return TerminalReview(shell, screen, assistant.main.breakable)
+            return TerminalReview(screen, assistant.main.breakable)
         return NoReview(screen, NOBODY, yes)
     # A client without stdin is a program, such as nbclient.
     if not request(shell).get("content", {}).get("allow_stdin"):

@@ -23,8 +23,7 @@ EDIT_HELP = "Edit the code. Esc, then Enter: run it. Ctrl-C: stop."
 
 
 class TerminalScreen:
-    def __init__(self, shell: Any) -> None:
-        self._shell = shell
+    def __init__(self) -> None:
         self._key = ""
         """Key of the text now being printed."""
         self._printed = ""
@@ -52,7 +51,7 @@ class TerminalScreen:
             return
         self._shown[key] = source
         self._close()
-        lines = self._coloured(visible(source, code=True)).rstrip("\n").split("\n")
+        lines = visible(source, code=True).rstrip("\n").split("\n")
         self._write("".join(f"{BAR}{line}\n" for line in lines))
 
     def note(self, words: str) -> None:
@@ -72,23 +71,12 @@ class TerminalScreen:
         sys.stdout.write(text)
         sys.stdout.flush()
 
-    def _coloured(self, source: str) -> str:
-        if not sys.stdout.isatty() or getattr(self._shell, "colors", "") in ("NoColor", "nocolor"):
-            return source
-        from pygments import highlight
-        from pygments.formatters import TerminalFormatter
-        from pygments.lexers import PythonLexer
-
-        coloured: str = highlight(source, PythonLexer(stripnl=False), TerminalFormatter())
-        return coloured
-
 
 class TerminalReview:
     """Asks directly, on the main thread."""
 
-    def __init__(self, shell: Any, screen: TerminalScreen, breakable: Callable[[], Any]) -> None:
+    def __init__(self, screen: TerminalScreen, breakable: Callable[[], Any]) -> None:
         """``breakable`` returns a context manager in which Ctrl-C ends a prompt."""
-        self._shell = shell
         self._screen = screen
         self._breakable = breakable
 

@@ -20,7 +20,6 @@ from ...wire.events import (
     TextDone,
     ToolDone,
     TurnEnded,
-    UsageChanged,
 )
 from ...wire.findings import sentence
 from ..turn.assistant import Assistant
@@ -83,8 +82,6 @@ class TurnFront:
             self._question(event)
         elif isinstance(event, ToolDone):
             self._tool_done(event)
-        elif isinstance(event, UsageChanged):
-            self._assistant.usage = event
         elif isinstance(event, Retrying):
             screen.note(f"{event.message} Retrying in {event.delay:.0f} s.")
         elif isinstance(event, Note):

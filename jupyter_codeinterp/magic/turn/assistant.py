@@ -38,7 +38,7 @@ from ...session.messages import Sender
 from ...session.session import Services, Session
 from ...view.redaction.secrets import Secrets
 from ...wire.commands import Answer, Decide, DoneElsewhere, SendMessage, SessionInfo
-from ...wire.events import Draft, Event, Mode, TurnEnded, UsageChanged, read_event
+from ...wire.events import Draft, Event, Mode, TurnEnded, read_event
 from ...wire.ops import CellView
 from ...wire.ports import Model, ModelInfo
 from ...wire.providers import Connection
@@ -165,8 +165,6 @@ class Assistant:
         self.model = self.models.default
         self.front: MagicFront | None = None
         """The front of the turn that runs or waits for a click."""
-        self.usage: UsageChanged | None = None
-        """The conversation's usage so far."""
         self._rules = Rules(Limits(), scrub=self.secrets.scrub, markdown_risks=markdown_risks)
         self._shell = shell
         self._loop = asyncio.new_event_loop()
@@ -236,7 +234,6 @@ class Assistant:
         """Forget the conversation. Returns whether there was one."""
         self.give_up()
         forgotten, self._conversation = self._conversation, None
-        self.usage = None
         if forgotten is not None:
             self._result(self._call(forgotten.close()))
         return forgotten is not None
