@@ -268,7 +268,7 @@ async def test_a_command_sends_its_files_text_and_shows_what_the_person_wrote(
     (session,) = (await site.get("sessions"))["sessions"]
     assert (session["mode"], session["title"]) == ("review", "/review sales 'net price'")
     sent = await site.get("sessions", session["session_id"], "sent", "1")
-    assert "'net price', above all" in str(sent), "shown in what was sent"
+    assert "above all." in str(sent), "shown in what was sent"
     (started,) = [one for _, one in w.events if isinstance(one, e.TurnStarted)]
     assert started.text == "/review sales 'net price'"
 
