@@ -44,7 +44,8 @@ esac
 secret=$(api POST clients -d '{}' | jq -r .secret)
 
 session=$(jq -n --arg notebook "$notebook" '{$notebook}' | api POST sessions -d @- | jq -r .session_id)
-jq -n --arg text "$message" '{$text}' | api POST "sessions/$session/messages" -d @- > /dev/null
+jq -n --arg text "$message" --arg session_id "$session" \
+  '{type: "send_message", $session_id, notebook: "", $text}' | api POST command -d @- > /dev/null
 
 decide() { # the draft of an event, as JSON
   local action=run
@@ -53,8 +54,9 @@ decide() { # the draft of an event, as JSON
     read -r -p 'Run it? [y/n] ' word < /dev/tty
     [ "$word" = y ] || action=reject
   fi
-  jq --arg action "$action" '{draft_id, nonce, source, $action}' <<< "$1" |
-    api POST "sessions/$session/decisions" -d @- > /dev/null
+  jq --arg action "$action" --arg session_id "$session" \
+    '{type: "decide", $session_id, draft_id, nonce, source, $action}' <<< "$1" |
+    api POST command -d @- > /dev/null
 }
 
 while read -r line; do

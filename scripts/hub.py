@@ -185,8 +185,10 @@ class Person:
         await self.fetch("PUT", f"api/contents/{notebook}", model)
         made = await self.fetch("POST", "codeinterp/api/sessions", {"notebook": notebook})
         route = f"codeinterp/api/sessions/{made['session_id']}"
-        asked = {"text": f"Add for {WORDS[self.name]} #one_cell", "mode": "review"}
-        await self.fetch("POST", f"{route}/messages", asked)
+        to = {"session_id": made["session_id"]}
+        text = f"Add for {WORDS[self.name]} #one_cell"
+        asked = {"type": "send_message", "notebook": "", "text": text, "mode": "review"}
+        await self.fetch("POST", "codeinterp/api/command", {**asked, **to})
         headers = {"Accept": "text/event-stream", "X-XSRFToken": self.word(f"{self.base}/")}
         async with self.http.stream("GET", f"{self.base}/{route}/events", headers=headers) as told:
             async for line in told.aiter_lines():
@@ -195,7 +197,8 @@ class Person:
                 event = json.loads(line[6:])
                 if event["type"] == "draft_waiting":
                     draft = {name: event["draft"][name] for name in ("draft_id", "nonce", "source")}
-                    await self.fetch("POST", f"{route}/decisions", {**draft, "action": "run"})
+                    run = {"type": "decide", "action": "run", **draft, **to}
+                    await self.fetch("POST", "codeinterp/api/command", run)
                 elif event["type"] == "turn_ended":
                     check(f"{self.name}'s turn", event["stop_reason"] == "end_turn", event)
                     break

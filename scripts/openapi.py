@@ -26,10 +26,10 @@ from jupyter_codeinterp.models.anthropic.services import LocalServer
 from jupyter_codeinterp.models.offered import Described
 from jupyter_codeinterp.models.offered.registry import LocalServers
 from jupyter_codeinterp.run.verify import verification
-from jupyter_codeinterp.server.rest import commands, notebooks, routes, sessions
+from jupyter_codeinterp.server.rest import notebooks, routes, sessions
 from jupyter_codeinterp.server.rest.settings import Status
 from jupyter_codeinterp.server.socket.handler import ChannelHandler
-from jupyter_codeinterp.session.service import COMMANDS, Taken
+from jupyter_codeinterp.session.service import Taken
 from jupyter_codeinterp.session.waiting_files import WaitingList, WaitingText
 from jupyter_codeinterp.wire import events
 from jupyter_codeinterp.wire.commands import LOOK, SessionCommand, SessionInfo
@@ -45,7 +45,7 @@ class Title(msgspec.Struct):
 
 
 class Secret(msgspec.Struct):
-    """The secret of the window that reconnects or leaves."""
+    """The secret of the window that reconnects."""
 
     secret: str = ""
 
@@ -134,20 +134,6 @@ class Route(NamedTuple):
     query: tuple[str, ...] = ()
 
 
-def of_form(form: commands.ShortForm) -> Route:
-    """The route of one command; its row in ``COMMANDS`` has the type of its answer."""
-    names = commands.fields_of(form)
-    fields: list[Any] = [
-        (one.name, one.type) if one.required else (one.name, one.type, one.default)
-        for kind in (form.command, commands.Extras)
-        for one in msgspec.structs.fields(kind)
-        if one.name in names
-    ]
-    body = msgspec.defstruct(f"{form.command.__name__}Fields", fields, kw_only=True)
-    body.__doc__ = form.command.__doc__
-    return Route(form.about, body if fields else None, COMMANDS[form.command].answer or SessionInfo)
-
-
 PARTS = {
     "([0-9a-f]{32})": "session_id",
     "([0-9]{1,15})": "number",
@@ -157,7 +143,6 @@ PARTS = {
 """Patterns in the handlers' addresses, and their names."""
 ROUTES = {
     "GET status": Route("The server's configuration.", answer=Status),
-    "DELETE notices/{number}": Route("Mark a notice of the status as read.", answer=Status),
     "GET models": Route("The models to choose from.", answer=Models),
     "GET local": Route("Model servers found on this machine.", answer=LocalServers),
     "GET connections": Route(
@@ -170,12 +155,6 @@ ROUTES = {
     "POST connections/{provider}/test": Route(
         "Test the saved connection by listing its models.", None, Tried
     ),
-    "POST key": Route(
-        "Test and save a key or an address of the default provider.",
-        Key,
-        Status,
-    ),
-    "DELETE key": Route("Delete the entered connection of the default provider.", None, Status),
     "POST complete": Route(
         "A completion at the cursor of a cell. A client's new request ends its previous one.",
         completions.Completion,
@@ -230,7 +209,6 @@ ROUTES = {
     ),
     "POST tickets": Route("Get a ticket for a window's WebSocket.", Secret, Ticket),
     "POST clients": Route("Register a client without a WebSocket.", None, Client),
-    "POST leaving": Route("Announce that a window's page closes.", Secret, status=204),
     "GET sessions": Route(
         "Conversations, newest first; with `q`, those that contain a word.",
         answer=Found,
@@ -282,11 +260,6 @@ def named(pattern: str) -> str:
     return pattern
 
 
-FORMS = {
-    f"{one.method} sessions/{{session_id}}/{named(one.path)}": one for one in commands.SHORT_FORMS
-}
-
-
 def served() -> dict[str, Served]:
     """All routes by method and address, with their permissions."""
     found = {
@@ -299,20 +272,15 @@ def served() -> dict[str, Served]:
             *TOOL_SERVER_ROUTES,
         )
     }
-    for key, form in FORMS.items():
-        found[key] = found[key]._replace(needs=COMMANDS[form.command].needs)
     found["GET channel"] = Served("GET", "channel", (LOOK,), ChannelHandler.get)
     return found
 
 
 def document() -> str:
     found = served()
-    described = {**ROUTES, **{key: of_form(form) for key, form in FORMS.items()}}
-    if found.keys() != described.keys():
-        raise SystemExit(f"Routes and their description differ: {found.keys() ^ described.keys()}")
-    kinds = {
-        one for r in described.values() for one in (r.body, r.answer) if one not in (None, dict)
-    }
+    if found.keys() != ROUTES.keys():
+        raise SystemExit(f"Routes and their description differ: {found.keys() ^ ROUTES.keys()}")
+    kinds = {one for r in ROUTES.values() for one in (r.body, r.answer) if one not in (None, dict)}
     ordered = sorted([*kinds, Error], key=lambda kind: str(getattr(kind, "__name__", "")))
     schemas, components = msgspec.json.schema_components(
         ordered,
@@ -321,7 +289,7 @@ def document() -> str:
     )
     known = dict(zip(ordered, schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
-    for key, route in described.items():
+    for key, route in ROUTES.items():
         method, path = key.split(" ")
         operation = _operation(path, route, known, found[key])
         paths.setdefault(PREFIX + path, {})[method.lower()] = operation

@@ -178,11 +178,6 @@ def jp_configurable_serverapp(
         manager.close()
         # The closed connection stays in its place, so that nothing opens another.
         manager.connection.close()
-    for app in made:
-        file_ids = app.web_app.settings.get("file_id_manager")
-        if file_ids is not None:
-            file_ids.con.close()
-            del file_ids.con
 
 
 @pytest.fixture

@@ -252,9 +252,7 @@ class Site:
             manager.session,
             self._file_writer,
             self.grace,
-            leave_grace=5.0,
             moved=lambda old, new: None,
-            seen=lambda path: None,
             has_rooms=lambda: False,
         )
 
@@ -302,10 +300,6 @@ class Site:
             if not heard:
                 wire.up.clear()
             page.disconnected()
-
-    def goes(self, wire: Wire) -> None:
-        """The page says that it goes: on a way of its own, before its socket or after."""
-        self.do(lambda: self.manager.departing(wire.number))
 
     def notice(self, wire: Wire) -> None:
         """The server sees that a socket is gone."""

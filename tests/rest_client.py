@@ -13,6 +13,11 @@ from tests.reference_window import DEADLINE, body
 from tests.site import Site
 
 
+def of_command(kind: str, session_id: str, **given: Any) -> dict[str, Any]:
+    """The body of a command to a conversation."""
+    return {"type": kind, "session_id": session_id, "notebook": "", **given}
+
+
 class RestClient:
     def __init__(self, site: Site, headers: dict[str, str]) -> None:
         self._site = site
@@ -47,7 +52,15 @@ class RestClient:
 
     async def decide(self, session_id: str, draft: dict[str, Any], **others: Any) -> Any:
         word = {name: draft[name] for name in ("draft_id", "nonce", "source")}
-        return await self.post("sessions", session_id, "decisions", **word, action="run", **others)
+        return await self.command("decide", session_id, **word, action="run", **others)
+
+    async def command(self, kind: str, session_id: str, **given: Any) -> Any:
+        """The answer to a command, which must be good."""
+        return await self.post("command", **of_command(kind, session_id, **given))
+
+    async def try_command(self, kind: str, session_id: str, **given: Any) -> tuple[int, Any]:
+        """Status and body of the answer to a command."""
+        return await self.send("POST", "command", **of_command(kind, session_id, **given))
 
     @asynccontextmanager
     async def follow(self, session_id: str, **headers: str) -> AsyncIterator[Stream]:

@@ -106,7 +106,7 @@ class Site:
 
     async def set_key(self, **given: str) -> Any:
         """The response to a key that was entered in a window."""
-        return await self.request("POST", "key", json_body=given, headers=await self.of_a_page())
+        return await self.as_page("POST", "connections", "anthropic", json_body=given)
 
     async def server_status(self) -> Any:
         """The server's own ``/api/status``."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,6 @@ import pytest
 from traitlets.config import Config
 
 from jupyter_codeinterp.app.config import BadConfig, CodeInterp, settings
-from jupyter_codeinterp.app.settings import REMOVED, removed_settings
-from jupyter_codeinterp.sandbox.provisioner import SandboxProvisioner
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, text
 from tests.reference_window import body
@@ -77,7 +74,6 @@ async def test_nothing_can_be_entered_where_keys_are_the_admins(
     for path, given in (
         ("connections/anthropic", {"key": "sk-ant-mine", "base_url": "http://evil.example"}),
         ("connections/ollama", {}),
-        ("key", {"key": "sk-ant-mine"}),
     ):
         response = await site.request("POST", path, json_body=given, headers=dict(page))
         assert (response.code, body(response)["code"]) == (403, "not_allowed"), path
@@ -100,34 +96,3 @@ def test_the_settings_of_the_page_are_there() -> None:
     assert made.models_allowed.providers == ("anthropic", "vllm")
     named = set(re.findall(r"^\| ([^|]+) \|", DOC.read_text("utf-8"), re.MULTILINE))
     assert {name for cell in named for name in re.findall(r"`(\w+)`", cell)} <= set(traits)
-
-
-def test_a_removed_setting_is_named() -> None:
-    config = Config({"CodeInterp": {"old_way": True, "max_steps": 3}})
-    removed = {"old_way": "Use max_steps.", "older_way": ""}
-    assert removed_settings(config, removed) == [
-        "The setting CodeInterp.old_way was removed and has no effect. Use max_steps."
-    ]
-    assert removed_settings(Config(), removed) == []
-
-
-OTHERS = {
-    "CodeInterp": (CodeInterp, "max_steps"),
-    "SandboxProvisioner": (SandboxProvisioner, "cpu"),
-}
-"""A setting of the same class that stays."""
-
-
-@pytest.mark.parametrize("name", REMOVED)
-def test_each_removed_setting_does_no_harm(name: str, caplog: pytest.LogCaptureFixture) -> None:
-    holder, trait = name.split(".") if "." in name else ("CodeInterp", name)
-    made, other = OTHERS[holder]
-    config = Config({holder: {trait: True, other: 3}})
-    (sentence,) = removed_settings(config)
-    assert f"{holder}.{trait} was removed" in sentence
-    with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
-        settings = made(config=config)
-    said = "\n".join([caplog.text, *(str(one.message) for one in warned)])
-    assert f"`{trait}` not recognized" in said
-    assert getattr(settings, other) == 3

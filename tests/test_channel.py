@@ -193,7 +193,7 @@ WAITING = [kind for kind, row in service.COMMANDS.items() if row.waits]
 
 
 def test_what_waits_for_a_window_or_copies_files_keeps_no_socket_waiting() -> None:
-    assert {c.Branch, c.UndoTurn, c.RedoTurn, c.RemoveCell, c.KeepFiles} <= set(WAITING)
+    assert {c.Branch, c.UndoTurn, c.RedoTurn, c.KeepFiles} <= set(WAITING)
 
 
 @pytest.mark.parametrize("kind", WAITING)

@@ -156,13 +156,6 @@ def test_plan_runs_and_changes_nothing(cli: Cli) -> None:
     assert cli.file.read_bytes() == before
 
 
-def test_it_stays_in_its_notebook(cli: Cli) -> None:
-    ran = cli.run("run", "a.ipynb", "#new_notebook", "--yes", "--json")
-    (done,) = (event for event in ran.events if isinstance(event, e.ToolDone))
-    assert "Not available here: only this notebook is open." in done.summary
-    assert ran.code == 0 and not (cli.folder / "Regions.ipynb").exists()
-
-
 def test_a_notebook_elsewhere(cli: Cli, tmp_path: Path) -> None:
     """Its own folder is what its paths are told from, and what its kernel works in."""
     there = tmp_path / "elsewhere"

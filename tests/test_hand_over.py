@@ -10,7 +10,6 @@ import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import nbformat
 import pytest
@@ -272,100 +271,6 @@ async def test_a_window_in_time_is_not_stood_in_for(
     assert file.read() == before
     await again.decide(await again.draft())
     assert (await again.ended()).stop_reason == "end_turn"
-
-
-UNTIL_GONE = "import os, time\nwhile not os.path.exists('gone'): time.sleep(0.01)"
-
-
-class TestWithAWord:
-    """A page that goes says so; without a word it is waited for."""
-
-    @pytest.fixture
-    def codeinterp_config(self) -> dict[str, Any]:
-        return {"window_grace": 3600.0, "leave_grace": 0.2}
-
-    @staticmethod
-    async def mid_turn(begin: Begin) -> ReferenceWindow:
-        """A cell runs that does not end before ``leave``."""
-        w = await begin(answer(run_cell(UNTIL_GONE)))
-        await w.event(e.RunStarted)
-        return w
-
-    @staticmethod
-    async def leave(site: Site, gone: ReferenceWindow, file: File) -> None:
-        """The server has seen it before the cell ends."""
-        windows = site.extension.manager.broadcaster
-        before = len(windows)
-        await gone.close()
-        await until(lambda: len(windows) < before)
-        file.path.with_name("gone").touch()
-
-    @staticmethod
-    async def say(site: Site, secret: str) -> int:
-        """As ``navigator.sendBeacon`` does: cookies, and XSRF in the address."""
-        login = await site.login()
-        headers = {"Cookie": login.headers["Cookie"], "Authorization": "none"}
-        response = await site.request(
-            "POST",
-            "leaving",
-            headers={**headers, "Host": urlsplit(login.url).netloc, "Content-Type": "text/plain"},
-            params={"_xsrf": login.cookies["_xsrf"]},
-            json_body={"secret": secret},
-        )
-        return int(response.code)
-
-    @pytest.mark.parametrize("first", ["the word", "the end of the socket"])
-    async def test_a_turn_goes_on_in_the_file_soon(
-        self, site: Site, begin: Begin, file: File, first: str
-    ) -> None:
-        gone = await self.mid_turn(begin)
-        if first == "the word":
-            assert await self.say(site, gone.secret) == 204
-            await self.leave(site, gone, file)
-        else:
-            await self.leave(site, gone, file)
-            await site.until(lambda: not site.extension.manager.notebooks.at("a.ipynb").is_open)
-            assert await self.say(site, gone.secret) == 204
-        await rest(site)
-        assert [cell["source"] for cell in on_disk(file).cells] == ["x = 20", UNTIL_GONE]
-
-    async def test_a_secret_that_is_nobodys_hurries_nobody(
-        self, site: Site, begin: Begin, file: File
-    ) -> None:
-        gone = await self.mid_turn(begin)
-        assert await self.say(site, "x") == 204
-        assert await self.say(site, (await site.bare_window()).secret) == 204
-        await self.leave(site, gone, file)
-        again = await returned(site, gone, file)
-        assert (await again.ended()).stop_reason == "end_turn"
-        assert [note.text for note in again.of(e.Note)] == []
-
-    async def test_what_the_person_has_not_saved_is_in_nobodys_way(
-        self, site: Site, begin: Begin, file: File
-    ) -> None:
-        gone = await self.mid_turn(begin)
-        before = file.read()
-        state = c.FileState("a.ipynb", {}, await version(site), edited=True)
-        assert (await gone.send(state)).error is None
-        assert await self.say(site, gone.secret) == 204
-        await self.leave(site, gone, file)
-        await rest(site)
-        assert file.read() == before
-
-    async def test_while_another_window_may_come_back_it_is_waited_for(
-        self, site: Site, begin: Begin, file: File
-    ) -> None:
-        gone = await self.mid_turn(begin)
-        other = await site.bare_window("a.ipynb", json.loads(file.read()))
-        await announce(site, other)
-        await self.leave(site, gone, file)
-        await self.say(site, other.secret)
-        await other.close()
-        manager = site.extension.manager
-        await site.until(lambda: not manager.notebooks.at("a.ipynb").is_open)
-        again = await returned(site, gone, file)
-        assert (await again.ended()).stop_reason == "end_turn"
-        assert [note.text for note in again.of(e.Note)] == []
 
 
 # --- the file as others see it ----------------------------------------------------------

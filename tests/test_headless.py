@@ -16,7 +16,7 @@ from jupyter_codeinterp.wire import commands as c
 from tests.fake_anthropic import FakeAnthropic, answer, edit_cell, in_order, run_cell, text
 from tests.kernels import until
 from tests.reference_window import notebook
-from tests.rest_client import RestClient, rest_client
+from tests.rest_client import RestClient, of_command, rest_client
 from tests.site import Site
 
 CELLS = ("a = 20", "b = a + 1", "print(b * 2)")
@@ -27,7 +27,7 @@ THREE = [*(answer(run_cell(source)) for source in CELLS), DONE]
 @pytest.fixture
 def codeinterp_config() -> dict[str, Any]:
     """A window would be waited for much longer than any test takes."""
-    return {"window_grace": 600.0, "leave_grace": 600.0}
+    return {"window_grace": 600.0}
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ async def begun(client: RestClient, text: str = "Go", **given: Any) -> str:
     """A conversation, and its turn; the id."""
     created = await client.post("sessions", notebook="work/a.ipynb", **given)
     session_id = str(created["session_id"])
-    sent = await client.post("sessions", session_id, "messages", text=text, **given)
+    sent = await client.command("send_message", session_id, text=text, **given)
     assert sent["running"]
     return session_id
 
@@ -161,17 +161,16 @@ async def test_nothing_runs_that_was_not_decided(
         for wrong, code in (
             ({**forged, "action": "run"}, 409),
             ({**forged, "action": "go"}, 400),
-            ({**forged, "action": "run", "nonce": draft["nonce"], "more": 1}, 400),
             ({**forged, "action": "run", "draft_id": "other"}, 404),
         ):
-            status, said = await client.send("POST", "sessions", session_id, "decisions", **wrong)
+            status, said = await client.try_command("decide", session_id, **wrong)
             assert (status, bool(said["message"])) == (code, True), said
         assert await watch.sources() == []
         word = {**forged, "nonce": draft["nonce"], "action": "reject"}
-        await client.post("sessions", session_id, "decisions", **word)
+        await client.command("decide", session_id, **word)
         await stream.event("tool_done")
         assert await watch.sources() == []
-        await client.post("sessions", session_id, "stop")
+        await client.command("cancel", session_id)
         assert (await stream.event("turn_ended"))["stop_reason"] == "cancelled"
     assert cells(file) == ["import math"]
 
@@ -183,22 +182,22 @@ async def test_who_has_the_token_alone_may_look_and_not_act(
     api.play(in_order(THREE))
     session_id = await begun(await rest_client(site))
     assert (await site.request("POST", "clients")).code == 403
-    for route, given in (
-        ((session_id, "messages"), {"text": "Go"}),
-        ((session_id, "stop"), {}),
-        ((session_id, "answers"), {"call_id": "x", "text": "y"}),
-        ((session_id, "turns", "1", "undo"), {}),
-        ((session_id, "turns", "1", "redo"), {}),
+    for kind, given in (
+        ("send_message", {"text": "Go"}),
+        ("cancel", {}),
+        ("answer", {"call_id": "x", "text": "y"}),
+        ("undo_turn", {"turn": 1}),
+        ("redo_turn", {"turn": 1}),
+        ("set_mode", {"mode": "auto"}),
     ):
         for headers in ({}, {"X-Codeinterp-Window": "guessed"}):
+            command = of_command(kind, session_id, **given)
             response = await site.request(
-                "POST", "sessions", *route, json_body=given, headers=dict(headers)
+                "POST", "command", json_body=command, headers=dict(headers)
             )
-            assert response.code == 403, route
+            assert response.code == 403, kind
     created = await site.request("POST", "sessions", json_body={"notebook": "work/a.ipynb"})
     assert created.code == 403
-    put = await site.request("PUT", "sessions", session_id, "mode", json_body={"mode": "auto"})
-    assert put.code == 403
     assert site.extension.manager.session(session_id).running
     assert (await site.get("sessions"))["sessions"][0]["session_id"] == session_id
 
@@ -275,11 +274,11 @@ async def test_a_turn_is_undone_in_the_file(site: Site, api: FakeAnthropic, file
         await client.decide(session_id, (await stream.event("draft_waiting"))["draft"])
         await stream.event("turn_ended")
         changed = cells(file)
-        await client.post("sessions", session_id, "turns", "1", "undo")
+        await client.command("undo_turn", session_id, turn=1)
         await stream.event("turn_undone")
         assert changed[0] == "import math, os" and len(changed) == 2
         await until(lambda: cells(file) == ["import math"])
-        await client.post("sessions", session_id, "turns", "1", "redo")
+        await client.command("redo_turn", session_id, turn=1)
         redone = await stream.event("turn_redone")
         await until(lambda: cells(file) == changed)
     assert len(redone["restored"]) == 2 and redone["window"] != 0
@@ -323,16 +322,14 @@ async def test_a_message_during_a_turn_is_queued(
     api.play(in_order(THREE))
     client = await rest_client(site)
     session_id = await begun(client)
-    said = await client.post("sessions", session_id, "messages", text="And?")
+    said = await client.command("send_message", session_id, text="And?")
     assert (said["did"], said["session_id"]) == ("queue", session_id)
-    assert (await client.send("DELETE", "sessions", session_id, "queued", "1"))[0] == 200
-    status, said = await client.send("DELETE", "sessions", session_id, "queued", "1")
+    await client.command("take_back", session_id, number=1)
+    status, said = await client.try_command("take_back", session_id, number=1)
     assert (status, said["code"]) == (409, "not_queued")
-    status, said = await client.send(
-        "POST", "sessions", session_id, "messages", text="No", about="x"
-    )
+    status, said = await client.try_command("send_message", session_id, text="No", about="x")
     assert (status, said["code"]) == (409, "no_longer_waits")
-    status, said = await client.send("POST", "sessions", "0" * 32, "messages", text="And?")
+    status, said = await client.try_command("send_message", "0" * 32, text="And?")
     assert (status, said["code"]) == (404, "unknown_session")
 
 
@@ -347,7 +344,7 @@ async def test_a_stream_goes_on_where_another_was_lost(
     session_id = await begun(client)
     async with client.follow(session_id) as first:
         await first.event("turn_ended")
-    await client.post("sessions", session_id, "messages", text="More")
+    await client.command("send_message", session_id, text="More")
     async with client.follow(session_id, **{"Last-Event-ID": str(first.last_id)}) as second:
         await second.event("turn_ended")
     assert [event["text"] for event in second.of("turn_started")] == ["More"]
@@ -387,19 +384,19 @@ async def test_what_is_refused_starts_no_kernel(site: Site, api: FakeAnthropic, 
     sessions: Any = site.app.session_manager
     (running,) = await sessions.list_sessions()
     await sessions.delete_session(running["id"])
-    for route, given, code in (
-        ("messages", {"text": " "}, "empty_message"),
-        ("messages", {"text": "x" * 100_001}, "too_long"),
-        ("messages", {"text": "Go", "about": "nothing that waits"}, "no_longer_waits"),
+    for kind, given, code in (
+        ("send_message", {"text": " "}, "empty_message"),
+        ("send_message", {"text": "x" * 100_001}, "too_long"),
+        ("send_message", {"text": "Go", "about": "nothing that waits"}, "no_longer_waits"),
         (
-            "messages",
+            "send_message",
             {"text": "Go", "references": [{"kind": "cell", "name": "x" * 301}]},
             "too_long",
         ),
-        ("branches", {"turn": 1, "text": "Go"}, "unknown_turn"),
-        ("branches", {"turn": 1, "text": ""}, "empty_message"),
+        ("branch", {"turn": 1, "text": "Go"}, "unknown_turn"),
+        ("branch", {"turn": 1, "text": ""}, "empty_message"),
         ("retry", {}, "nothing_to_retry"),
     ):
-        status, said = await client.send("POST", "sessions", session_id, route, **given)
-        assert status >= 400 and said["code"] == code, (route, given, said)
-        assert await sessions.list_sessions() == [], (route, given)
+        status, said = await client.try_command(kind, session_id, **given)
+        assert status >= 400 and said["code"] == code, (kind, given, said)
+        assert await sessions.list_sessions() == [], (kind, given)

@@ -276,11 +276,11 @@ class HandOvers(RuleBasedStateMachine):
         state = WindowState(dict(self.world.held), version=said, edited=edited)
         self._do(lambda: self.live.open(tab, state))
 
-    @rule(which=st.integers(0, 2), for_good=st.booleans(), announced=st.booleans())
+    @rule(which=st.integers(0, 2), for_good=st.booleans())
     @precondition(lambda self: bool(self.tabs))
-    def a_window_goes(self, which: int, for_good: bool, announced: bool) -> None:
+    def a_window_goes(self, which: int, for_good: bool) -> None:
         tab = self.tabs.pop(which % len(self.tabs))
-        self._do(lambda: self.live.close(tab, for_good=for_good, announced=announced))
+        self._do(lambda: self.live.close(tab, for_good=for_good))
 
     @rule(which=st.integers(0, 2))
     @precondition(lambda self: bool(self.tabs))
@@ -317,7 +317,7 @@ class HandOvers(RuleBasedStateMachine):
     def a_window_comes_to_a_turn_in_the_file(self, writes: bool, fails: bool) -> None:
         """``writes``: in the middle of a write, which ``fails``. Chance seldom comes here."""
         while self.tabs:
-            self.a_window_goes(0, True, True)
+            self.a_window_goes(0, True)
         self.the_disk_changes(slow=False)
         self.the_disk_answers(failing=False)
         self.an_op()
@@ -374,7 +374,7 @@ class HandOvers(RuleBasedStateMachine):
         self.an_op()
         assert self.receipts[-1].result().status == "done", "a healthy window is not used"
         while self.tabs:
-            self.a_window_goes(0, True, True)
+            self.a_window_goes(0, True)
         self.time_passes(31.0)
         self.an_op()
         self.time_passes(31.0)

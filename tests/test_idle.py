@@ -11,6 +11,7 @@ import pytest
 from jupyter_server._tz import utcnow
 from jupyter_server.serverapp import ServerApp
 
+from jupyter_codeinterp.session.server import activity
 from jupyter_codeinterp.session.server.activity import INTERVAL
 from jupyter_codeinterp.wire import commands as c
 from jupyter_codeinterp.wire import events as e
@@ -27,13 +28,13 @@ THINKS = answer(text("Hello. " * 5)).cut_by("stall")
 
 
 @pytest.fixture
-def wait_keeps_kernel() -> float:
+def longest_wait() -> float:
     return 3.0
 
 
-@pytest.fixture
-def codeinterp_config(wait_keeps_kernel: float) -> dict[str, Any]:
-    return {"wait_keeps_kernel": wait_keeps_kernel}
+@pytest.fixture(autouse=True)
+def waits(longest_wait: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(activity, "LONGEST_WAIT", longest_wait)
 
 
 @pytest.fixture
@@ -110,14 +111,14 @@ def waited(site: Site) -> float:
 
 
 async def test_a_turn_that_waits_keeps_its_kernel_for_a_time_and_then_says_so(
-    site: Site, api: FakeAnthropic, wait_keeps_kernel: float
+    site: Site, api: FakeAnthropic, longest_wait: float
 ) -> None:
     api.play(in_order([answer(run_cell("1 + 1")), answer(text("It has no kernel."))]))
     w, kernel_id = await a_window(site)
     await w.ask("Go")
     draft = await w.draft()
     await culled(site, kernel_id)
-    assert waited(site) > wait_keeps_kernel, "kept for as long as the trait says"
+    assert waited(site) > longest_wait
     assert site.extension.manager.running and not site.extension.manager.working
 
     assert (await w.decide(draft)).error is None
@@ -128,9 +129,9 @@ async def test_a_turn_that_waits_keeps_its_kernel_for_a_time_and_then_says_so(
     assert "has been shut down" in str(api.requests[-1].body["messages"][-1])
 
 
-@pytest.mark.parametrize("wait_keeps_kernel", [60.0])
+@pytest.mark.parametrize("longest_wait", [60.0])
 async def test_a_decision_in_time_finds_the_kernel(
-    site: Site, api: FakeAnthropic, wait_keeps_kernel: float
+    site: Site, api: FakeAnthropic, longest_wait: float
 ) -> None:
     api.play(in_order([answer(run_cell("1 + 1")), answer(text("Two."))]))
     w, kernel_id = await a_window(site)
@@ -138,7 +139,7 @@ async def test_a_decision_in_time_finds_the_kernel(
     draft = await w.draft()
     other = await site.kernel_of("other.ipynb")
     await culled(site, other)
-    assert waited(site) < wait_keeps_kernel
+    assert waited(site) < longest_wait
     await w.decide(draft)
     assert (await w.event(e.ToolDone)).status == "ok"
     await w.ended()
@@ -188,12 +189,12 @@ async def test_the_server_is_kept_while_a_turn_works(
 
 
 async def test_a_turn_that_waits_keeps_the_server_for_a_time(
-    site: Site, api: FakeAnthropic, stops: list[str], wait_keeps_kernel: float
+    site: Site, api: FakeAnthropic, stops: list[str], longest_wait: float
 ) -> None:
     api.play(in_order([answer(call("ask_user", {"question": "Which?"}))]))
     w = await site.window()
     await w.ask("Hello")
     await w.event(e.QuestionAsked)
     await stopped(site, stops)
-    assert waited(site) > wait_keeps_kernel
+    assert waited(site) > longest_wait
     assert site.extension.manager.running

@@ -14,7 +14,6 @@ import pytest
 
 from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.journal.sqlite import Retention, SqliteStore
-from jupyter_codeinterp.journal.sqlite import file as mark
 from jupyter_codeinterp.wire.commands import SessionInfo
 from jupyter_codeinterp.wire.events import Note
 from jupyter_codeinterp.wire.messages import Text, user
@@ -82,16 +81,6 @@ def rows(store: SqliteStore, table: str) -> int:
 # --- outputs -------------------------------------------------------------------------
 
 
-async def test_old_outputs_go_and_the_conversation_stays(store: SqliteStore) -> None:
-    talk(store, "old", 10)
-    talk(store, "new", 2)
-    put(store, "new", "earlier", 8)
-    assert await tidied(store, outputs_days=7) == ["new", "old"]
-    assert kept_outputs(store, "old", "c") is None and kept_outputs(store, "new", "earlier") is None
-    assert kept_outputs(store, "new", "c") is not None
-    assert len(store.events("old")) == 3
-
-
 async def test_the_oldest_outputs_go_if_the_file_is_too_large(
     store: SqliteStore, path: Path
 ) -> None:
@@ -128,16 +117,13 @@ def run_with_canary(store: SqliteStore, session_id: str) -> None:
     store.append_op(session_id, StoredOp(seq + 2, 0, Restore("c", cell, "y")))
 
 
-@pytest.mark.parametrize("limits", [{"outputs_days": 0}, {"outputs_size": 0}], ids=str)
-async def test_deleted_outputs_are_in_none_of_the_files(
-    store: SqliteStore, path: Path, limits: dict[str, Any]
-) -> None:
+async def test_deleted_outputs_are_in_none_of_the_files(store: SqliteStore, path: Path) -> None:
     talk(store, "s1")
     run_with_canary(store, "s1")
     await tidied(store)
     run_with_canary(store, "s1")
     assert files_with_canary(path)
-    await tidied(store, **limits)
+    await tidied(store, outputs_size=0)
     assert files_with_canary(path) == []
     # What had them is still there, and says so.
     assert len(store.ops("s1")) == len(store.whole_ops("s1")) == 8
@@ -163,7 +149,7 @@ async def test_outputs_of_an_older_journal_are_in_none_of_the_files(path: Path) 
         db.executescript(older.replace("before", CANARY.decode()))
     store = SqliteStore(path)
     assert files_with_canary(path)
-    await tidied(store, outputs_days=0)
+    await tidied(store, outputs_size=0)
     assert files_with_canary(path) == []
     store.close()
 
@@ -200,7 +186,7 @@ async def test_an_old_conversation_goes_with_all_that_belongs_to_it(store: Sqlit
 async def test_one_that_a_server_works_on_stays(store: SqliteStore, path: Path) -> None:
     talk(store, "old", 31)
     assert store.take_lease("old") is None
-    limits = {"conversations_days": 30, "outputs_days": 30, "outputs_size": 0}
+    limits = {"conversations_days": 30, "outputs_size": 0}
     other = SqliteStore(path)
     assert await tidied(other, **limits) == ["old"]
     assert kept_outputs(other, "old", "c") is not None
@@ -213,23 +199,6 @@ async def test_a_lease_of_somebody_who_is_gone_keeps_nothing(store: SqliteStore)
     talk(store, "old", 31)
     store._db.execute("INSERT INTO leases VALUES ('old', 'x', 'y', 1, ?)", (time.time() - 60,))
     assert await tidied(store, conversations_days=30) == []
-
-
-async def test_what_goes_is_no_loss_to_be_told_of(store: SqliteStore, path: Path) -> None:
-    talk(store, "old", 31)
-    await store.settle()
-    assert mark.mark_file(path).exists()
-    assert await tidied(store, conversations_days=30) == []
-    store.close()
-    again = SqliteStore(path)
-    assert again.notices() == {}
-    talk(again, "s1")
-    await again.settle()
-    again.delete("s1")
-    again.close()
-    again = SqliteStore(path)
-    assert again.notices() == {}
-    again.close()
 
 
 # --- the file ------------------------------------------------------------------------

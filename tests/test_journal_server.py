@@ -60,26 +60,21 @@ class TestDamaged:
         (folder / "sessions.db").write_bytes(b"this is no database at all" * 100)
         return folder
 
-    async def test_a_person_is_told_until_they_have_read_it(
-        self, site: Site, data_dir: Path
-    ) -> None:
-        (notice,) = (await site.get("status"))["notices"]
+    async def test_a_person_is_told(self, site: Site, data_dir: Path) -> None:
+        warning = (await site.get("status"))["warning"]
         (aside,) = damaged(data_dir)
-        assert aside.name in notice["text"]
-        assert (await site.get("status"))["notices"] == [notice]
-        await site.as_page("DELETE", "notices", str(notice["id"]))
-        assert (await site.get("status"))["notices"] == []
+        assert aside.name in warning
         assert aside.read_bytes().startswith(b"this is no database")
 
 
 class TestSettings:
     @pytest.fixture
     def codeinterp_config(self) -> dict[str, Any]:
-        return {"keep_outputs_days": 7, "keep_conversations_days": 30.5, "keep_outputs_size": 10**6}
+        return {"keep_conversations_days": 30.5, "keep_outputs_size": 10**6}
 
     async def test_what_is_kept_is_a_setting(self, site: Site) -> None:
         retention = site.extension.store._retention
-        assert (retention.outputs_days, retention.conversations_days) == (7, 30.5)
+        assert retention.conversations_days == 30.5
         assert retention.outputs_size == 10**6
 
 

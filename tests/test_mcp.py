@@ -31,7 +31,7 @@ CHANGES = {"run_cell", "edit_cell", "add_markdown", "delete_cell"}
 
 @pytest.fixture
 def codeinterp_config() -> dict[str, Any]:
-    return {"window_grace": 600.0, "leave_grace": 600.0}
+    return {"window_grace": 600.0}
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ async def test_a_run_waits_for_a_person(site: Site, file: Path, mode: str) -> No
             assert "ZeroDivisionError" in texts(await calling)
         (session,) = site.extension.manager.sessions.values()
         assert session.turn == 1 and session.running
-        await rest.post("sessions", session_id, "stop")
+        await rest.command("cancel", session_id)
     assert sources(file) == ["import math", "print(6 * 7)", "1 / 0"]
     listed = (await site.get("sessions"))["sessions"]
     assert [one["model"].startswith("mcp/") for one in listed] == [True]
@@ -170,7 +170,7 @@ async def test_a_rejected_run_is_told_in_words(site: Site, file: Path) -> None:
         async with drafted(site, rest, client, source="print(1)") as (calling, session_id, draft):
             word = {name: draft[name] for name in ("draft_id", "nonce", "source")}
             given = {**word, "action": "reject", "reason": "Not on a Friday"}
-            await rest.post("sessions", session_id, "decisions", **given)
+            await rest.command("decide", session_id, **given)
             result = await calling
         assert "Not on a Friday" in texts(result)
         await site.until(lambda: sources(file) == ["import math"])
@@ -182,7 +182,7 @@ async def test_a_person_stops_a_client_and_the_next_call_begins_anew(
     rest = await rest_client(site)
     async with outside(site, await token(rest)) as client:
         async with drafted(site, rest, client, source="print(1)") as (calling, session_id, _):
-            await rest.post("sessions", session_id, "stop")
+            await rest.command("cancel", session_id)
             stopped = await calling
             assert stopped.is_error and texts(stopped)
         read = await client.call_tool("read_notebook", {"notebook": PATH})
@@ -214,7 +214,7 @@ async def test_words_of_the_person_reach_the_client(site: Site, file: Path) -> N
     rest = await rest_client(site)
     async with outside(site, await token(rest)) as client:
         async with drafted(site, rest, client, source="print(1)") as (calling, session_id, draft):
-            await rest.post("sessions", session_id, "messages", text="Use the other file")
+            await rest.command("send_message", session_id, text="Use the other file")
             await rest.decide(session_id, draft)
             await calling
         read = await client.call_tool("read_notebook", {"notebook": PATH})
@@ -229,16 +229,16 @@ async def test_a_person_can_go_on_with_a_model_and_the_client_begins_anew(
     async with outside(site, await token(rest)) as client:
         await client.call_tool("read_notebook", {"notebook": PATH})
         session_id = await begun(site)
-        await rest.post("sessions", session_id, "stop")
+        await rest.command("cancel", session_id)
         async with rest.follow(session_id) as stream:
             await stream.event("turn_ended")
             # Without a model, nobody answers but the client.
-            await rest.post("sessions", session_id, "messages", text="And you?")
+            await rest.command("send_message", session_id, text="And you?")
             await stream.event("turn_ended", 2)
             said = [event["text"] for event in stream.of("text_done")]
             assert "Only the other agent" in said[-1]
             model = "claude-sonnet-5-5"
-            await rest.post("sessions", session_id, "messages", text="And you?", model=model)
+            await rest.command("send_message", session_id, text="And you?", model=model)
             await stream.event("turn_ended", 3)
         assert not (await client.call_tool("read_notebook", {"notebook": PATH})).is_error
     assert len(site.extension.manager.sessions) == 2
@@ -251,7 +251,7 @@ async def test_another_conversation_does_not_get_the_clients_calls(site: Site, f
         (session,) = site.extension.manager.sessions.values()
         model = session.info.model
         other = await rest.post("sessions", notebook=PATH, model=model)
-        await rest.post("sessions", other["session_id"], "messages", text="Go")
+        await rest.command("send_message", other["session_id"], text="Go")
         async with rest.follow(other["session_id"]) as stream:
             assert (await stream.event("turn_ended"))["stop_reason"] == "end_turn"
         assert not (await client.call_tool("read_notebook", {"notebook": PATH})).is_error

@@ -89,14 +89,7 @@ class Told:
         ("", [{**RENAMED, "path": "a"}], []),
         ("", [{**RENAMED, "source_path": "ab"}], []),
         ("", [RENAMED, {**RENAMED, "source_path": "b", "path": "a"}], [MOVE, ("move", "b", "a")]),
-        ("", [COPIED, DELETED], [GONE, ("move", "a", "c")]),
-        ("", [COPIED, {"action": "save", "path": "c"}, DELETED], [GONE]),
-        ("", [COPIED, {"action": "delete", "path": "c"}, DELETED], [GONE]),
-        (
-            "",
-            [COPIED, {**RENAMED, "source_path": "c", "path": "d"}, DELETED],
-            [GONE, ("move", "a", "d")],
-        ),
+        ("", [COPIED, DELETED], [GONE]),
         # Somebody has: it says so itself, or leaves.
         ("a", [RENAMED], []),
         ("a", [RENAMED, SAYS], []),
@@ -113,7 +106,6 @@ class Told:
         ("a", [DELETED], []),
         ("a", [DELETED, LEAVES], [GONE]),
         ("a", [DELETED, {"action": "upload", "path": "a"}, LEAVES], []),
-        ("a", [COPIED, DELETED, LEAVES], [GONE, ("move", "a", "c")]),
         # Something else takes its place.
         ("", [{**RENAMED, "source_path": "z", "path": "a"}], [GONE]),
         ("a", [{**RENAMED, "source_path": "z", "path": "a"}, LEAVES], []),
@@ -501,22 +493,6 @@ async def test_deleted_where_jupyter_does_not_see_it(site: Site, begin: Begin, r
     assert notebooks(root) == []
 
 
-async def test_copied_and_deleted(site: Site, begin: Begin, root: Path) -> None:
-    w = await begin(Grace.LONG, "review")
-    await away(site, w)
-    made = await site._fetch(
-        "api", "contents", method="POST", body=json.dumps({"copy_from": FIRST})
-    )
-    copy = body(made)["path"]
-    await site._fetch("api", "contents", *FIRST.split("/"), method="DELETE")
-    await until(lambda: not site.extension.manager.running)
-    assert await listed(site, copy) == [w.session_id]
-    again = await opened(site, root, copy, w.session_id)
-    assert "was deleted" in (await again.ended()).message
-    await again.until(lambda: again.leases and again.leases[-1].held)
-    assert [cell["source"] for cell in again.cells] == ["x = 20"]
-
-
 async def test_renamed_onto_a_notebook_that_is_replaced(
     site: Site, begin: Begin, root: Path
 ) -> None:
@@ -537,89 +513,3 @@ async def test_renamed_onto_a_notebook_that_is_replaced(
     again = await opened(site, root, FIRST, other.session_id)
     await again.ended()
     await again.until(lambda: [cell["source"] for cell in again.cells] == ["mine = 1"])
-
-
-# --- in a shell, where Jupyter does not see it -------------------------------------------------
-
-
-class TestInAShell:
-    """With jupyter_server_fileid, which can be asked."""
-
-    @pytest.fixture
-    def jp_server_config(self, jp_server_config: dict[str, Any], tmp_path: Path) -> dict[str, Any]:
-        pytest.importorskip("jupyter_server_fileid")
-        extensions = jp_server_config["ServerApp"]["jpserver_extensions"]
-        server = {"jpserver_extensions": {**extensions, "jupyter_server_fileid": True}}
-        return {
-            **jp_server_config,
-            "ServerApp": {**jp_server_config["ServerApp"], **server},
-            "FileIdExtension": {
-                "file_id_manager_class": "jupyter_server_fileid.manager.LocalFileIdManager"
-            },
-            "BaseFileIdManager": {"db_path": str(tmp_path / "file ids.db")},
-        }
-
-    async def known_to_manager(self, site: Site, root: Path) -> None:
-        """The second cell stands in the file, and the manager has seen the file that does.
-        (Each write replaces it: who moves it in between is not followed.)"""
-        manager = site.extension.file_ids._manager()
-        assert manager is not None
-
-        def known() -> bool:
-            file_id = site.extension.file_ids._known.get(FIRST, "")
-            return SOURCES[2] in sources(root / FIRST) and manager.get_path(file_id) == FIRST
-
-        await until(known)
-
-    async def test_a_turn_in_the_file_follows(self, site: Site, begin: Begin, root: Path) -> None:
-        to = "b.ipynb"
-        w = await begin(Grace.SHORT, "auto")
-        await away(site, w)
-        await at_work_in_file(site, root)
-        await self.known_to_manager(site, root)
-        (root / FIRST).rename(root / to)
-        go_on(root)
-        await until(lambda: not site.extension.manager.running)
-        assert sources(root / to) == SOURCES
-        assert await listed(site, to) == [w.session_id]
-        assert notebooks(root) == [to]
-
-    async def test_opened_where_it_is_now(self, site: Site, begin: Begin, root: Path) -> None:
-        """With its folder, while a draft waits: all is there, and goes on."""
-        w = await begin(Grace.LONG, "review")
-        await away(site, w)
-        (root / "work").rename(root / "done")
-        assert await listed(site, "done/a.ipynb") == [w.session_id]
-        again = await opened(site, root, "done/a.ipynb", w.session_id)
-        for number in range(1, 5):
-            await again.decide(await again.draft(number))
-        assert (await again.ended()).stop_reason == "end_turn"
-        assert [done.status for done in again.of(e.ToolDone)] == ["ok"] * 4, "in the same kernel"
-        assert await listed(site, FIRST) == []
-
-    async def test_a_copy_and_a_second_name_are_no_moves(
-        self, site: Site, begin: Begin, root: Path
-    ) -> None:
-        w = await begin(Grace.LONG, "review")
-        await away(site, w)
-        (root / "copy.ipynb").write_bytes((root / FIRST).read_bytes())
-        (root / "link.ipynb").hardlink_to(root / FIRST)
-        for path in ("copy.ipynb", "link.ipynb"):
-            assert await listed(site, path) == []
-        assert await listed(site, FIRST) == [w.session_id]
-
-    async def test_what_is_thrown_away_is_not_followed(
-        self, site: Site, begin: Begin, root: Path
-    ) -> None:
-        w = await begin(Grace.SHORT, "auto")
-        await away(site, w)
-        await at_work_in_file(site, root)
-        await self.known_to_manager(site, root)
-        (root / ".trash").mkdir()
-        (root / FIRST).rename(root / ".trash/a.ipynb")
-        go_on(root)
-        await until(lambda: not site.extension.manager.running)
-        events = [event for _, event in site.extension.store.events(w.session_id)]
-        assert isinstance(events[-1], e.TurnEnded)
-        assert events[-1].message == f"{FIRST} no longer exists. The work in it was stopped."
-        assert await listed(site, FIRST) == [w.session_id]

@@ -449,21 +449,16 @@ class Machine(RuleBasedStateMachine):
         self._open()
         self._settle()
 
-    @rule(where=ANY, heard=st.booleans(), noticed=st.booleans(), word=st.integers(0, 3))
-    def a_page_is_lost(self, where: int, heard: bool, noticed: bool, word: int) -> None:
-        """Reloaded, or the browser has crashed. Its ``word`` that it goes comes never, before
-        the server sees the end of its socket, after it, or both."""
+    @rule(where=ANY, heard=st.booleans(), noticed=st.booleans())
+    def a_page_is_lost(self, where: int, heard: bool, noticed: bool) -> None:
+        """Reloaded, or the browser has crashed."""
         page = self._page(where, awake=False)
         if page is not None:
             wire = self.site.wire_of(page)
             self.site.lose(page, heard=heard)
             self._leave(page)
-            if wire is not None and word & 1:
-                self.site.goes(wire)
             if wire is not None and noticed:
                 self._notice(wire)
-            if wire is not None and word & 2:
-                self.site.goes(wire)
             self._settle()
 
     @rule(where=ANY, heard=st.booleans(), noticed=st.booleans())

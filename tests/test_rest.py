@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import msgspec
 import pytest
 from jupyter_server.auth.authorizer import Authorizer
 from jupyter_server.services.contents.manager import ContentsManager
@@ -20,9 +19,6 @@ from jupyter_codeinterp.features.mcp_server.handlers import PROTOCOL_ROUTES, RES
 from jupyter_codeinterp.features.tables.handlers import ROUTES as TABLES
 from jupyter_codeinterp.server.kernel_models.handler import KERNEL_ROUTES
 from jupyter_codeinterp.server.rest.routes import UNKNOWN, handlers
-from jupyter_codeinterp.session import service
-from jupyter_codeinterp.session.messages import Sender
-from jupyter_codeinterp.session.service import COMMANDS, Sessions
 from jupyter_codeinterp.wire import commands as c
 from jupyter_codeinterp.wire import events as e
 from tests.conftest import KEY
@@ -35,7 +31,6 @@ SESSION = "0" * 32
 SERVER = "0" * 64
 ROUTES = (
     ("GET", "status", "read contents"),
-    ("DELETE", "notices/1", "write contents"),
     ("GET", "models", "read contents"),
     ("GET", "local", "execute kernels"),
     ("POST", "complete", "execute kernels"),
@@ -43,12 +38,9 @@ ROUTES = (
     ("POST", "connections/anthropic", "execute kernels"),
     ("DELETE", "connections/anthropic", "execute kernels"),
     ("POST", "connections/anthropic/test", "execute kernels"),
-    ("POST", "key", "execute kernels"),
-    ("DELETE", "key", "execute kernels"),
     ("POST", "demo", "write contents"),
     ("POST", "tickets", "read contents"),
     ("POST", "clients", "read contents"),
-    ("POST", "leaving", "read contents"),
     ("GET", "names", "read contents"),
     ("GET", "names", "execute kernels"),
     ("GET", "commands", "read contents"),
@@ -63,23 +55,9 @@ ROUTES = (
     ("GET", f"sessions/{SESSION}/events", "read contents"),
     ("GET", f"sessions/{SESSION}/export", "read contents"),
     ("GET", f"sessions/{SESSION}/sent/1", "read contents"),
-    *(
-        ("POST", f"sessions/{SESSION}/{what}", need)
-        for what in ("messages", "branches", "decisions", "retry")
-        for need in ("execute kernels", "write contents")
-    ),
-    ("POST", f"sessions/{SESSION}/answers", "execute kernels"),
-    ("DELETE", f"sessions/{SESSION}/queued/1", "execute kernels"),
-    ("POST", f"sessions/{SESSION}/stop", "execute kernels"),
-    ("PUT", f"sessions/{SESSION}/mode", "execute kernels"),
-    ("PUT", f"sessions/{SESSION}/model", "execute kernels"),
     ("GET", f"sessions/{SESSION}/turns/1/changes", "read contents"),
     ("GET", f"sessions/{SESSION}/files", "read contents"),
     ("GET", f"sessions/{SESSION}/files/text", "read contents"),
-    ("POST", f"sessions/{SESSION}/files", "execute kernels"),
-    ("POST", f"sessions/{SESSION}/files", "write contents"),
-    ("POST", f"sessions/{SESSION}/turns/1/undo", "write contents"),
-    ("POST", f"sessions/{SESSION}/turns/1/redo", "write contents"),
     ("GET", "verifications", "read contents"),
     ("POST", "verifications", "execute kernels"),
     ("DELETE", "verifications", "execute kernels"),
@@ -181,7 +159,6 @@ async def test_status_and_models(site: Site, api: FakeAnthropic) -> None:
         "highest_mode": "auto",
         "version": site.app.web_app.settings["codeinterp_version"],
         "warning": "",
-        "notices": [],
     }
     found = await site.get("models")
     unprefixed = [model["id"] for model in found["models"] if "/" not in model["id"]]
@@ -227,32 +204,6 @@ async def test_sessions_their_events_and_what_was_sent(site: Site, api: FakeAnth
     assert (await site.request("GET", "sessions", w.session_id, "events")).code == 404
 
 
-class Stopped(msgspec.Struct, frozen=True):
-    turn: int
-
-
-async def test_a_command_with_an_answer_of_its_own(
-    site: Site, api: FakeAnthropic, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its row in the table is enough for the socket, the short route and ``POST command``."""
-
-    async def stop(sessions: Sessions, command: c.Cancel, sender: Sender) -> Stopped:
-        await service.stop(sessions, command, sender)
-        return Stopped(turn=1)
-
-    row = COMMANDS[c.Cancel]._replace(method=stop, answer=Stopped)
-    table: dict[Any, Any] = COMMANDS
-    monkeypatch.setitem(table, c.Cancel, row)
-    api.play(in_order([answer(text("Hello."))]))
-    w = await site.window(kernel_id=await site.kernel())
-    await w.ask("Hello?")
-    await w.ended()
-    assert (await w.send(c.Cancel(w.session_id))).result == {"turn": 1}
-    command = {"type": "cancel", "session_id": w.session_id}
-    assert await site.post("sessions", w.session_id, "stop") == {"turn": 1}
-    assert await site.post("command", json_body=command) == {"turn": 1}
-
-
 def tag(event: e.Event) -> object:
     return type(event).__struct_config__.tag
 
@@ -286,7 +237,7 @@ async def test_questions_that_make_no_sense(site: Site) -> None:
     for path in (("sessions", "x", "events"), ("sessions", w.session_id, "sent", "9" * 400)):
         assert (await site.request("GET", *path)).code == 404
     for given in ("[]", "7", "{", "\xff", '{"key": 5}', '{"base_url": ["http://x"]}'):
-        response = await site.request("POST", "key", body=given, headers=await site.of_a_page())
+        response = await site.as_page("POST", "connections", "anthropic", body=given)
         assert response.code == 400 and body(response)["code"] == "malformed", given
 
 
@@ -328,8 +279,8 @@ async def test_a_key_is_kept_on_the_server_and_nowhere_else(
 ) -> None:
     await site.get("status")  # The server knows the key of its environment from here on.
     monkeypatch.delenv("ANTHROPIC_API_KEY")
-    status = body(await site.set_key(key=f"  {PASTED}\n"))
-    assert status["configured"] and site.extension.models.described("anthropic").entered
+    answered = body(await site.set_key(key=f"  {PASTED}\n"))
+    assert answered["connection"]["entered"] and answered["status"]["configured"]
     assert api.exchanges[-1].path == "/v1/models"
     assert mode(data_dir / "credentials.json") == 0o600
     assert mode(data_dir) == 0o700
@@ -359,8 +310,7 @@ async def test_a_key_is_kept_on_the_server_and_nowhere_else(
         assert not any(key in str(request.body) for request in api.requests)
     assert api.requests[-1].headers["authorization"] == f"Bearer {PASTED}"
 
-    page = await site.of_a_page()
-    assert (await site.request("DELETE", "key", headers=page)).code == 200
+    assert (await site.as_page("DELETE", "connections", "anthropic")).code == 200
     assert "credentials.json" not in names(data_dir)
     assert not site.extension.models.described("anthropic").entered
 
@@ -394,7 +344,7 @@ async def test_keys_that_do_not_work_are_not_kept(
 
 async def test_a_server_without_a_key(site: Site, api: FakeAnthropic) -> None:
     url = api.url.replace("http://", "http://ann:secret@")
-    status = body(await site.set_key(base_url=url, model="local-model"))
+    status = body(await site.set_key(base_url=url, model="local-model"))["status"]
     assert status["default_model"] == "local-model"
     (one,) = [x for x in (await site.get("connections"))["connections"] if x["entered"]]
     assert one["address"] == api.url, "without what else it carries"

@@ -15,7 +15,6 @@ from jupyter_codeinterp.journal.sqlite import SqliteStore
 from jupyter_codeinterp.wire.commands import SessionInfo
 from jupyter_codeinterp.wire.events import (
     Event,
-    TextDelta,
     TextDone,
     ThinkingDelta,
     ToolDone,
@@ -64,8 +63,6 @@ def test_titles_messages_and_answers_newest_first(store: SqliteStore) -> None:
         ("Größe in Ärmeln", "GRÖSSE"),
         ("Straße", "STRASSE"),
         ("ПРИВЕТ, мир", "привет"),
-        ("Cafe\u0301", "café"),
-        ("café", "cafe\u0301"),
         ("数据分析", "数据"),
         ('say "hello" twice', '"hello" T'),
         ("C:\\new\\table", "\\NEW\\t"),
@@ -92,12 +89,6 @@ def test_not_thinking_nor_results(store: SqliteStore) -> None:
     done = ToolDone("c", "run_cell", Sentence("secret title"), "ok", detail="secret output")
     add(store, "s1", asked("Go"), ThinkingDelta(0, "secret thought"), done)
     assert found(store, "secret") == []
-
-
-def test_an_answer_that_was_cut_off_is_searched_as_a_whole(store: SqliteStore) -> None:
-    add(store, "s1", asked("Go"), TextDelta(0, "The reg"), TextDelta(0, "ion gr"))
-    add(store, "s2", asked("Go"), TextDelta(0, "The reg"), asked("On"), TextDelta(0, "ion"))
-    assert found(store, "region") == ["s1"]
 
 
 def test_what_was_scrubbed_is_not_found(tmp_path: Path) -> None:

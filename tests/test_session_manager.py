@@ -295,9 +295,6 @@ def collected_later() -> Iterator[list[ServerApp]]:
     with ThreadPoolExecutor(1) as other:
         for app in servers:
             other.submit(app.session_manager.__del__).result()
-            file_ids = app.web_app.settings.get("file_id_manager")
-            if file_ids is not None:
-                other.submit(file_ids.__del__).result()
 
 
 async def test_a_tests_server_leaves_no_database_open(

@@ -12,7 +12,6 @@ from pycrdt import Awareness
 
 from jupyter_codeinterp.base.errors import DocumentError
 from jupyter_codeinterp.notebook.content import applied
-from jupyter_codeinterp.notebook.live import notebook as live_module
 from jupyter_codeinterp.wire import commands as c
 from jupyter_codeinterp.wire import events as e
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
@@ -131,19 +130,3 @@ async def test_a_save_that_fails_is_told_in_the_conversation_that_ended(
     await ada.ended()
     rooms.saved("No space left on device")
     await until(lambda: any("No space left" in note.text for note in ada.of(e.Note)))
-
-
-async def test_a_file_that_is_missing_is_looked_for_by_its_id(
-    site: Site, api: FakeAnthropic, rooms: Rooms, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Somebody may have moved it in a shell."""
-    monkeypatch.setattr(live_module, "MOVE_TIMEOUT", 0.01)
-    asked: list[str] = []
-    monkeypatch.setattr(site.extension.workbench.file_ids, "look_for", asked.append)
-    api.play(in_order([answer(run_cell("print(1)")), DONE]))
-    ada = await view(site)
-    assert (await ada.ask("Go", "auto")).error is None
-    await ada.ended()
-    rooms.is_missing = True
-    rooms.saved("404")
-    await until(lambda: asked == [PATH])

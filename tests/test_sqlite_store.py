@@ -518,9 +518,9 @@ async def test_on_a_network_drive_all_of_it_works_without_a_log(
     assert other.events("s1") == [(1, Note(Sentence("a")))]
     store.close()
     other.close()
-    assert sorted(file.name for file in list_of(path)) == [path.name, f"{path.name}-mark"]
+    assert sorted(file.name for file in list_of(path)) == [path.name]
     store = SqliteStore(path)
-    assert store.events("s1") == [(1, Note(Sentence("a")))] and store.notices() == {}
+    assert store.events("s1") == [(1, Note(Sentence("a")))] and store.warning == ""
     store.close()
 
 
@@ -693,19 +693,14 @@ def test_a_damaged_file_is_set_aside_and_said(path: Path, damage: Any) -> None:
     damaged = path.read_bytes()
     store = SqliteStore(path)
     aside = next(path.parent.glob("journal.sqlite.damaged-*"))
-    (told,) = store.notices().values()
-    assert aside.name in told
+    assert aside.name in store.warning
     assert aside.read_bytes() == damaged
     assert store.list() == []
     store.create(info())
     store.close()
     store = SqliteStore(path)
     assert [session.session_id for session in store.list()] == ["s1"]
-    assert list(store.notices().values()) == [told], "it stays until somebody has read it"
-    store.dismiss(next(iter(store.notices())))
-    store.close()
-    store = SqliteStore(path)
-    assert store.notices() == {}
+    assert store.warning == ""
     store.close()
 
 
@@ -939,7 +934,7 @@ async def test_a_file_that_is_deleted_on_a_network_drive(drive: SqliteStore, pat
     drive.append_events("s2", [(1, Note(Sentence("c")))])
     await drive.settle("s2")
     assert drive.events("s2") == [(1, Note(Sentence("c")))]
-    assert [text.startswith(journal_base.REPLACED) for text in drive.notices().values()] == [True]
+    assert drive.warning.startswith(journal_base.REPLACED)
 
 
 async def test_a_file_that_is_deleted_under_the_server(store: SqliteStore, path: Path) -> None:
@@ -952,10 +947,9 @@ async def test_a_file_that_is_deleted_under_the_server(store: SqliteStore, path:
     with pytest.raises(StoreError) as raised:
         store.append_events("s1", [(2, Note(Sentence("b")))])
     assert raised.value.code == "unknown_session"
-    assert [text.startswith(journal_base.REPLACED) for text in store.notices().values()] == [True]
+    assert store.warning.startswith(journal_base.REPLACED)
     store.create(info("s2"))
     await store.settle()
-    assert store.warning == ""
 
 
 def list_of(path: Path) -> list[Path]:
@@ -992,7 +986,7 @@ def test_no_place_for_it(tmp_path: Path) -> None:
         "Could not open the journal's file. "
         "Conversations cannot be saved, so messages cannot be sent."
     )
-    assert store.list() == [] and store.get("s1") is None and store.notices() == {}
+    assert store.list() == [] and store.get("s1") is None
     with pytest.raises(StoreError) as raised:
         store.create(info())
     assert raised.value.code == "not_found" and raised.value.message == store.warning
@@ -1017,7 +1011,7 @@ def test_a_fault_of_the_program_is_no_store_error(store: SqliteStore) -> None:
 
 @pytest.mark.parametrize(
     "fault",
-    ["a newer version", "a mark that cannot be read", "a migration that fails", "no database"],
+    ["a newer version", "a migration that fails", "no database"],
 )
 def test_a_journal_that_cannot_be_opened_leaves_no_connection_open(
     path: Path, fault: str, monkeypatch: pytest.MonkeyPatch
@@ -1026,8 +1020,6 @@ def test_a_journal_that_cannot_be_opened_leaves_no_connection_open(
     if fault == "a newer version":
         with closing(sqlite3.connect(path)) as db:
             db.execute("PRAGMA user_version=999")
-    elif fault == "a mark that cannot be read":
-        path.with_name(f"{path.name}-mark").mkdir()
     elif fault == "a migration that fails":
         with closing(sqlite3.connect(path)) as db:
             db.execute("PRAGMA user_version=1")

@@ -26,8 +26,6 @@ from jupyter_codeinterp.base.sentences import (
 )
 from jupyter_codeinterp.base.translation import DOMAIN, load_catalogue, translated
 from jupyter_codeinterp.features.mcp_client.entries import PERSONAL
-from jupyter_codeinterp.journal.sqlite import SqliteStore
-from jupyter_codeinterp.journal.sqlite.file import MISSING
 from jupyter_codeinterp.kernel.wire.port import GONE
 from jupyter_codeinterp.run.job import REFUSALS
 from jupyter_codeinterp.run.verify import verification
@@ -383,20 +381,6 @@ def test_sentences_of_a_kernels_end_a_sandbox_and_its_files_keep_their_templates
         assert (read, read.template) == (one, one.template)
 
 
-def test_a_notice_keeps_its_template_and_an_older_one_is_text(tmp_path: Path) -> None:
-    path = tmp_path / "journal"
-    SqliteStore(path).close()
-    path.write_bytes(b"no database" * 1000)
-    store = SqliteStore(path)
-    (told,) = store.notices().values()
-    assert told.template in {message.id for message in messages.catalogue()}
-    assert set(told.arguments) == {"name"}
-    store._db.execute("INSERT INTO notices (text) VALUES ('{\"older\" text}')")
-    older = store.notices()[2]
-    assert (older, older.template) == ('{"older" text}', "")
-    store.close()
-
-
 def test_reasons_that_come_from_other_processes_are_sentences_again() -> None:
     known = {message.id for message in messages.catalogue()}
     for english, words in REASONS.items():
@@ -465,17 +449,13 @@ async def test_a_page_reads_no_english_in_a_conversation(
     await window.event(e.TurnEnded)
     await window.ask("Again")
     await window.event(e.TurnEnded, 2)
-    site.extension.manager.store._notify(MISSING)
     settings = site.app.web_app.settings["codeinterp_tool_servers"]._settings
     settings.folder.mkdir(parents=True, exist_ok=True)
     (settings.folder / PERSONAL).write_text('{"mcpServers": {"a": {}, "b": {"command": 1}}}')
     headers = {**await site.of_a_page(), "Accept-Language": "de"}
     answers: list[tuple[str, Any]] = []
     for method, route, _ in ROUTES:
-        if (
-            route not in ("channel", "local", "demo", "leaving", "key")
-            and "connections/" not in route
-        ):
+        if route not in ("channel", "local", "demo") and "connections/" not in route:
             for named in {route, route.replace(SESSION, window.session_id)}:
                 if method == "DELETE" and named != route:
                     continue
@@ -495,5 +475,4 @@ async def test_a_page_reads_no_english_in_a_conversation(
     assert len(answers) > 20
     assert {one for one in found if one[1] != DATA} == set()
     served = str(answers)
-    for shown in (MISSING, "it has neither a command nor an address"):
-        assert f"⟦{shown}⟧" in served
+    assert "⟦it has neither a command nor an address⟧" in served

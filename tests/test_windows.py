@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import time
 from collections.abc import Awaitable, Callable
 
@@ -10,7 +9,6 @@ import pytest
 
 from jupyter_codeinterp.notebook.live import outbox as outbox_module
 from jupyter_codeinterp.notebook.live import reads as reads_module
-from jupyter_codeinterp.session.server.windows import Broadcaster
 from jupyter_codeinterp.wire import commands as c
 from jupyter_codeinterp.wire import events as e
 from tests.busy import SOON
@@ -315,28 +313,3 @@ async def test_notebooks_and_windows_are_forgotten(site: Site, begin: Begin) -> 
     await w.close()
     await site.until(lambda: not manager.broadcaster)
     assert manager.notebooks._notebooks == {}
-
-
-class Waiter:
-    """A window that does nothing."""
-
-    person = ""
-    number = 7
-    departed_at = 0.0
-
-    def send(self, frame: c.ServerFrame) -> None: ...
-
-    def leave(self) -> None: ...
-
-
-def test_a_window_that_is_gone_is_kept_as_long_as_a_notebook_waits_for_it() -> None:
-    windows = Broadcaster()
-    window = Waiter()
-    windows.join(window)
-    windows.leave(window)
-    awaited = {window}
-    del window
-    assert windows.departing(Waiter.number) in awaited
-    awaited.clear()
-    gc.collect()
-    assert windows.departing(Waiter.number) is None

@@ -116,8 +116,6 @@ async def run_turn(
         turn.budget.reach(_limit(turn))
         if turn.budget.stage == "end":
             return turn.budget.ending
-        if turn.went_on:
-            return Ending("end_turn")
         if turn.meter.share > turn.limits.context_share:
             await _move_on(turn)
         if not turn.talk.is_answered:
@@ -317,7 +315,8 @@ async def _carry_out(turn: AgentTurn, reply: ModelDone) -> Ending | None:
         stop(turn.step, (), words)
         return Ending("refusal", "refusal", words)
     if reason == "tool_use" and calls and not is_last:
-        return await _run(turn, calls, reply)
+        await _run(turn, calls, reply)
+        return None
     was_cut = reason in ("max_tokens", "model_context_window_exceeded")
     stop(turn.step, calls, NO_TOOLS if is_last else CUT_OFF if was_cut else NOT_ASKED_FOR)
     _store(turn, reply, calls)
@@ -335,14 +334,13 @@ async def _carry_out(turn: AgentTurn, reply: ModelDone) -> Ending | None:
     return ending
 
 
-async def _run(turn: AgentTurn, calls: tuple[ToolUse, ...], reply: ModelDone) -> Ending | None:
+async def _run(turn: AgentTurn, calls: tuple[ToolUse, ...], reply: ModelDone) -> None:
     turn.worked_in = turn.talk.number
     may_go_on = await run_calls(turn.step, calls, reply.invalid)
     if not may_go_on:
         turn.budget.reach(budget.loop(turn.guard.reason))
     _store(turn, reply, calls)
     turn.step = Step(turn, turn.step.registry)
-    return Ending("end_turn") if may_go_on and turn.went_on else None
 
 
 async def _end_answer(turn: AgentTurn, message: Message, is_whole: bool) -> None:

@@ -124,13 +124,6 @@ class Conversation:
         self.cautions.begin_turn()
         self.add(user(*self.opening(), *summary.content))
 
-    def continue_from(self, other: Conversation, words: str) -> None:
-        """Begin with a summary of another conversation, then ``words``. Reuses the delimiters of
-        the other conversation, because the summary contains them."""
-        self.untrusted = other.untrusted
-        self.cautions.follow(other.cautions)
-        self.restart(user(Text(self.untrusted.known(f"{other.summary()}\n{words}"))))
-
     def for_request(self) -> tuple[Message, ...]:
         """The messages to send. Consecutive user messages become one, because the API wants
         roles to alternate. Consecutive answers (after ``pause_turn``) stay apart."""

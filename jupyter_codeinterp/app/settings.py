@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from jupyter_core.paths import jupyter_data_dir
 from traitlets import Bool, Dict, Enum, Float, Integer, List, Unicode, default
-from traitlets.config import Config, Configurable
+from traitlets.config import Configurable
 
 from ..run.approval.modes import BY_RANK, HIGHEST
 
@@ -57,12 +57,6 @@ class CodeInterpSettings(Configurable):
         False,
         help="Take keys and addresses only from the server's environment and configuration. "
         "People cannot enter any, and earlier entries are ignored.",
-    ).tag(config=True)
-    find_local_servers = Bool(
-        None,
-        allow_none=True,
-        help="Allow people to search this machine for model servers. None: only if the server "
-        "listens on this machine alone and JupyterHub did not start it.",
     ).tag(config=True)
     local_addresses = Dict(
         Unicode(),
@@ -149,12 +143,6 @@ class CodeInterpSettings(Configurable):
         help="Seconds that a turn waits for a departed window. Then it continues in the "
         "notebook's file, unless the file lacks a person's edits.",
     ).tag(config=True)
-    leave_grace = Float(
-        5.0,
-        min=0,
-        help="The same for a window that announced its departure, so that a reloading page can "
-        "return. Never longer than window_grace.",
-    ).tag(config=True)
     allow_token_windows = Bool(
         False,
         help="Allow clients with the server's token, but no login cookies, to decide and to "
@@ -171,12 +159,6 @@ class CodeInterpSettings(Configurable):
         help="Let people name MCP servers of their own, in codeinterp/mcp-servers.json of the data "
         "directory. A person approves each before it starts.",
     ).tag(config=True)
-    wait_keeps_kernel = Float(
-        3600.0,
-        min=0,
-        help="Seconds that a turn waiting for a person keeps its kernel and the server from "
-        "being culled as idle. A working turn always does.",
-    ).tag(config=True)
     data_dir = Unicode(
         help="Folder of conversations and pasted keys. Default: codeinterp in Jupyter's data "
         "directory."
@@ -186,13 +168,6 @@ class CodeInterpSettings(Configurable):
         allow_none=True,
         min=0,
         help="Days to keep a conversation after its last change. None: forever.",
-    ).tag(config=True)
-    keep_outputs_days = Float(
-        None,
-        allow_none=True,
-        min=0,
-        help="Days to keep outputs that the model may read again. (Notebooks keep their own.) "
-        "None: as long as the conversation.",
     ).tag(config=True)
     keep_outputs_size = Integer(
         1_000_000_000,
@@ -258,33 +233,4 @@ class CodeInterpSettings(Configurable):
     def retention(self) -> Retention:
         from ..journal.sqlite import Retention
 
-        return Retention(
-            self.keep_outputs_days, self.keep_conversations_days, self.keep_outputs_size
-        )
-
-
-REMOVED: dict[str, str] = {
-    "allow_rules": "Code runs without asking in Auto mode; see CodeInterp.auto_needs_sandbox.",
-    "SandboxProvisioner.wall": "Sandboxed kernels need bubblewrap. To see whether one can run "
-    "here: jupyter codeinterp sandbox doctor",
-    "SandboxProvisioner.copies": "To bring variables back, undo the turn and restart the kernel.",
-    "SandboxProvisioner.copies_memory": "The kernel is not forked.",
-    "rehearsals": "To bring variables back, undo the turn and restart the kernel.",
-    "peek": "The model runs cells.",
-    "second_look": "No other model reads an answer. To have one checked, ask for it.",
-    "keep_outputs": "Keep the page open while your own cells run.",
-}
-"""Settings of earlier versions, and what people have instead. The server names them at its start.
-A name without a class is one of CodeInterp's."""
-
-
-def removed_settings(config: Config, removed: dict[str, str] = REMOVED) -> list[str]:
-    """A sentence for each removed setting that ``config`` still has."""
-    found = []
-    for name, instead in removed.items():
-        holder, _, trait = name.rpartition(".")
-        holder = holder or "CodeInterp"
-        if trait in config.get(holder, {}):
-            words = f"The setting {holder}.{trait} was removed and has no effect. {instead}"
-            found.append(words.rstrip())
-    return found
+        return Retention(self.keep_conversations_days, self.keep_outputs_size)

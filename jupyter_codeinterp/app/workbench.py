@@ -7,7 +7,7 @@ message.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,11 +33,9 @@ from ..view.redaction.found_secrets import without_secrets
 from ..view.redaction.secrets import Secrets
 from ..view.rule_files import RuleFile
 from ..wire.commands import OpReceipt, SessionInfo, SnapshotTaken
-from ..wire.ports import Kernel, Model, NewNotebooks
+from ..wire.ports import Kernel, Model
 from ..wiring import offering
-from .notebooks.file_ids import FileIds
 from .notebooks.names import ReferenceNames
-from .notebooks.new_notebooks import NotebookMaker, NotebooksBeside
 from .notebooks.notebook_kernels import KernelsOf, NotebookKernels
 from .notebooks.own_commands import own_commands
 from .notebooks.rule_files import rule_files
@@ -75,12 +73,10 @@ class Workbench:
         kernels: Any,
         sessions: Any,
         noted: MutableMapping[str, Any],
-        file_ids: Callable[[], Any] = lambda: None,
         extensions: Any = None,
     ) -> None:
         """``contents``, ``kernels`` and ``sessions`` are jupyter_server's managers. ``noted``
-        receives the last activity. ``file_ids`` gives the file id manager, if installed.
-        ``extensions`` is the server's extension manager."""
+        receives the last activity. ``extensions`` is the server's extension manager."""
         self.settings = settings
         self.contents = contents
         self._kernel_manager = kernels
@@ -95,7 +91,6 @@ class Workbench:
         if settings.day_cost is not None:
             self.models.spending = Spending(self.store, settings.day_cost)
         self.notebook_kernels = NotebookKernels(sessions, contents)
-        self._notebook_maker = NotebookMaker(contents, self.notebook_kernels)
         self.verifier = Verifier(
             kernels,
             contents,
@@ -110,10 +105,9 @@ class Workbench:
             self._make_session,
             self._make_notebooks,
             self.models.default_for,
-            Activity(noted, kernels, settings.wait_keeps_kernel),
+            Activity(noted, kernels),
             self._preload,
         )
-        self.file_ids = FileIds(file_ids, self.manager.notebooks.file_tracker.found)
         files = partial(sibling_files, contents)
         self.names = ReferenceNames(self.kernel_at, files, self.manager.is_private, self.scrub)
         for register in offering("register"):
@@ -149,9 +143,7 @@ class Workbench:
             manager.session,
             self._make_file_writer,
             self.settings.window_grace,
-            self.settings.leave_grace,
             self.notebook_kernels.move,
-            lambda path: self.file_ids.seen(path),
             lambda: self._rooms is not None,
         )
 
@@ -216,10 +208,6 @@ class Workbench:
         specs = KernelsOf(self.notebook_kernels, lambda: notebook().path)
         return ZmqKernel(self._kernels, current_id, specs)
 
-    def new_notebooks(self, session_id: str, path: Callable[[], str]) -> NewNotebooks | None:
-        """Lets the session continue in another notebook; None if it cannot."""
-        return NotebooksBeside(self._notebook_maker, self.manager, session_id, path)
-
     async def own_commands(self, notebook: str) -> list[OwnCommand]:
         """The person's commands and skills, those with a defect too."""
         reads = self.settings.read_rule_files
@@ -249,22 +237,14 @@ class Workbench:
 
     def _make_file_writer(self, notebook: LiveNotebook) -> FileWriter:
         """The writer for a notebook that no window edits: its room if it has one, or its file."""
-
-        async def is_elsewhere(path: str) -> bool:
-            if not await notebook.is_elsewhere(path):
-                self.file_ids.look_for(path)
-            return notebook.path != path
-
-        document = self._make_file_document(notebook, is_elsewhere)
+        document = self._make_file_document(notebook)
         if self._rooms is None:
             return document
         from ..notebook.room import RoomDocument
 
-        return RoomDocument(notebook, self._rooms, document.look, is_elsewhere)
+        return RoomDocument(notebook, self._rooms, document.look, notebook.is_elsewhere)
 
-    def _make_file_document(
-        self, notebook: LiveNotebook, is_elsewhere: Callable[[str], Awaitable[bool]]
-    ) -> FileDocument:
+    def _make_file_document(self, notebook: LiveNotebook) -> FileDocument:
         from ..notebook.file import ContentsFile, FileDocument  # not at the server's start
 
         def answer(reply: OpReceipt | SnapshotTaken) -> None:
@@ -273,7 +253,7 @@ class Workbench:
             else:
                 notebook.answer(document, reply)
 
-        file = ContentsFile(self.contents, lambda: notebook.path, is_elsewhere)
+        file = ContentsFile(self.contents, lambda: notebook.path, notebook.is_elsewhere)
         document = FileDocument(file, answer, notebook.written, notebook.lost)
         return document
 
@@ -300,7 +280,6 @@ class NotebookWorkplace(Workplace):
         self._first = notebook
         self.document = SessionDocument(self._notebook, bench.store, session_id)
         self.kernel = bench.make_kernel(self._notebook)
-        self.new_notebooks = bench.new_notebooks(session_id, lambda: self._path)
         self.fresh_runs = NotebookRuns(bench.verifier, lambda: self._path)
         self.watch = bench.manager.stale_cells.watch
 

@@ -6,14 +6,13 @@ its own costs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 
 import msgspec
 
 from ..base.errors import CommandError
 from ..wire.commands import BranchPoint, SessionInfo
 from ..wire.events import (
-    CellRemoved,
     ChangesKept,
     Event,
     MessageQueued,
@@ -27,24 +26,26 @@ from ..wire.events import (
     TurnUndone,
     UsageChanged,
 )
-from ..wire.messages import Message, Text, Usage
+from ..wire.messages import Usage
 from ..wire.stores import Beginning, NumberedEvents, StoredOps
 
 _OF_ITS_OWN = (TitleChanged, NotebookMoved, UsageChanged)
 """Events that a branch does not take over: its ``SessionInfo`` has them, or it counts anew."""
 
 
-def beginning(
-    turn: int, events: NumberedEvents, ops: StoredOps, said: Callable[[], Sequence[Message]]
-) -> Beginning:
-    """The history before a turn of an idle session. ``said`` loads all its messages, for old
-    journals that lack ``TurnStarted.messages``. Raises CommandError ``unknown_turn``."""
+def beginning(turn: int, events: NumberedEvents, ops: StoredOps) -> Beginning:
+    """The history before a turn of an idle session. Raises CommandError ``unknown_turn``, also for
+    turns of early versions, which did not count messages."""
     at = next((i for i, (_, event) in enumerate(events) if _begins(event, turn)), None)
     if at is None:
         raise CommandError("unknown_turn", "No message of yours started this turn.")
     before, after = events[:at], events[at + 1 :]
     started = events[at][1]
     assert isinstance(started, TurnStarted)
+    if started.messages is None:
+        raise CommandError(
+            "unknown_turn", "An earlier version began this turn. Send a new message."
+        )
     told = [event for _, event in before]
     waiting = _still_queued(told)
     taken: NumberedEvents = [
@@ -58,38 +59,13 @@ def beginning(
     if used is not None:
         free = UsageChanged(Usage(), used.context_share, 0.0, used.context_known, local=used.local)
         taken.append((events[-1][0] + 1, free))
-    messages = started.messages
     return Beginning(
         events=taken,
         ops=_ops_before(turn, ops),
-        messages=_found(started.text, told, said()) if messages is None else messages,
+        messages=started.messages,
         steps=max((event.step for event in told if isinstance(event, StepStarted)), default=0),
         model=started.model,
-        replaced=started.text,
     )
-
-
-SHORTEST_START = 24
-"""Characters at the beginning of two titles that make them look the same in a narrow list."""
-
-
-def title_of(of: SessionInfo, turn: int, text: str, replaced: str) -> str:
-    """A branch's title, with the first words in which its message differs from the replaced one.
-    "": make the title from the message."""
-    new, old = text.split(), replaced.split()
-    if new == old:
-        return of.title
-    same = 0
-    while same < min(len(new), len(old)) and new[same] == old[same]:
-        same += 1
-    start, rest = " ".join(new[:same]), " ".join(new[same:])
-    if turn == 1 and (len(start) < SHORTEST_START or not rest):
-        return ""
-    start = of.title if turn > 1 else start
-    rest = rest or " ".join(new)
-    if len(start) > SHORTEST_START:
-        start = start[: SHORTEST_START - 1].rstrip() + "…"
-    return f"{start} {rest}" if start.endswith("…") else f"{start}: {rest}"
 
 
 def _begins(event: Event, turn: int) -> bool:
@@ -98,17 +74,13 @@ def _begins(event: Event, turn: int) -> bool:
 
 def _stays_true(event: Event, turn: int) -> bool:
     """Whether a later event is about a change of an earlier turn."""
-    if isinstance(event, (TurnUndone, TurnRedone, ChangesKept)):
-        return event.turn < turn
-    return isinstance(event, CellRemoved)
+    return isinstance(event, (TurnUndone, TurnRedone, ChangesKept)) and event.turn < turn
 
 
 def _not_redoable(event: Event) -> Event:
     """The event without redo, because the branch lacks the undo's ops."""
     if isinstance(event, (TurnUndone, TurnRedone)):
         return msgspec.structs.replace(event, redoable=())
-    if isinstance(event, CellRemoved):
-        return msgspec.structs.replace(event, redoable=False)
     return event
 
 
@@ -132,21 +104,6 @@ def _ops_before(turn: int, ops: StoredOps) -> StoredOps:
     first = next((i for i, stored in enumerate(ops) if stored.turn >= turn), len(ops))
     last = ops[first - 1].seq if first else 0
     return [msgspec.structs.replace(stored, seq=stored.seq - last) for stored in ops[:first]]
-
-
-def _found(text: str, before: Iterable[Event], said: Sequence[Message]) -> int:
-    """How many messages come before the one with ``text``. If the person sent this text before,
-    as many matching messages are skipped."""
-    earlier = [e.text for e in before if isinstance(e, (TurnStarted, MessagesHeard))]
-    ending = [i for i, message in enumerate(said) if _ends_with(message, text)]
-    if not ending:
-        return len(said)
-    return ending[min(earlier.count(text), len(ending) - 1)]
-
-
-def _ends_with(message: Message, text: str) -> bool:
-    last = message.content[-1] if message.role == "user" and message.content else None
-    return isinstance(last, Text) and last.text == text
 
 
 def points(info: SessionInfo, turn: int) -> tuple[BranchPoint, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,6 @@ import msgspec
 
 from ..base.sentences import Sentence
 from ..wire.events import (
-    CellRemoved,
     ChangesKept,
     Cost,
     DraftDecided,
@@ -31,12 +30,10 @@ from ..wire.events import (
     TurnStarted,
     TurnUndone,
     UsageChanged,
-    WentOn,
 )
 from ..wire.ops import BeginRun, FinishRun
 from ..wire.stores import StoredOp
 from .changes import State
-from .sqlite.store import SqliteStore
 
 # -------------------------------------------------------------------------------------------------
 # Runs that a killed server left open. Pure.
@@ -65,13 +62,7 @@ LOST = (
     "decision is gone."
 )
 HAD_BEGUN = " Code in the cells {cells} had started to run and may have had effects."
-APPROVED = (
-    " The last call for the kernel or for a new notebook had been approved and may have had "
-    "effects."
-)
-WENT_ON = Sentence(
-    "The notebook {name} was made, and a conversation there has begun with the task."
-)
+APPROVED = " The last call for the kernel had been approved and may have had effects."
 CUT_OFF = Sentence("The server was stopped while this ran. It may have had effects.")
 NOT_BEGUN = Sentence("The server was stopped before this started.")
 
@@ -110,31 +101,24 @@ class Replay:
     """Titles of the cells that the agent ran or wrote, by id."""
     counts: dict[tuple[int, str], int] = field(default_factory=dict)
     """The execution count of a turn's last run of a cell, by turn and cell id."""
-    _added: dict[str, int] = field(default_factory=dict)
-    """The turns that added cells, by cell id."""
     _cards: dict[str, tuple[int, ToolStarted]] = field(default_factory=dict)
     """Unfinished calls of the last turn, with their steps."""
     _running: dict[str, str] = field(default_factory=dict)
     """Cells whose run result has not reached the model, by call id; "" for an approved call
     without a cell."""
-    _without_cell: dict[str, str] = field(default_factory=dict)
-    """Draft ids of calls without a cell, by call id."""
-    _onward: set[str] = field(default_factory=set)
-    """Ids of conversations that continue this one."""
-    _went_on: str = ""
-    """The notebook in which the last turn continued."""
+    _without_cell: set[str] = field(default_factory=set)
+    """Ids of calls without a cell."""
 
     def add(self, event: Event) -> None:
         if isinstance(event, TurnEnded):
             self.ended, self.unfinished = event, False
-            self._added.update(dict.fromkeys(event.added, event.turn))
             for redoable in self.redoable.values():
                 _discard(redoable, event.changed)
         elif isinstance(event, UsageChanged):
             self.usage, self.cost = event, event.turn
         elif isinstance(event, FiguresFound):
             self.figures.append(event)
-        elif isinstance(event, (TurnUndone, TurnRedone, CellRemoved, ChangesKept)):
+        elif isinstance(event, (TurnUndone, TurnRedone, ChangesKept)):
             self._add_review(event)
         elif isinstance(event, (TurnStarted, MessageQueued, MessageTakenBack, MessagesHeard)):
             self._add_message(event)
@@ -146,7 +130,6 @@ class Replay:
     ) -> None:
         if isinstance(event, TurnStarted):
             self.turns, self.unfinished, self.cost = event.turn, True, None
-            self._went_on = ""
             self._cards.clear()
             self.figures.clear()
             self._left_queue(event.queued)
@@ -175,14 +158,11 @@ class Replay:
         elif isinstance(event, ToolStarted):
             self._cards[event.call_id] = (self.steps, event)
         elif isinstance(event, DraftWaiting) and not event.draft.cell_id:
-            self._without_cell[event.draft.call_id] = event.draft.draft_id
+            self._without_cell.add(event.draft.call_id)
             self._running.pop(event.draft.call_id, None)  # It asks again.
         elif isinstance(event, DraftDecided) and event.call_id in self._without_cell:
             if event.action == "run":
                 self._running[event.call_id] = ""
-        elif isinstance(event, WentOn):
-            self._went_on = event.notebook
-            self._onward.add(event.session_id)
         elif isinstance(event, RunStarted):
             self._running[event.call_id] = event.cell_id
         elif isinstance(event, ToolDone):
@@ -195,12 +175,9 @@ class Replay:
             if event.summary != CUT_OFF:
                 self._running.pop(event.call_id, None)
 
-    def _add_review(self, event: TurnUndone | TurnRedone | CellRemoved | ChangesKept) -> None:
-        turn = self.added_by(event.cell_id) if isinstance(event, CellRemoved) else event.turn
-        if turn is None:
-            return
-        reviewed = self.reviewed.setdefault(turn, {})
-        redoable = self.redoable.setdefault(turn, {})
+    def _add_review(self, event: TurnUndone | TurnRedone | ChangesKept) -> None:
+        reviewed = self.reviewed.setdefault(event.turn, {})
+        redoable = self.redoable.setdefault(event.turn, {})
         if isinstance(event, TurnUndone):
             reviewed.update(dict.fromkeys(event.restored, "undone"))
             _discard(redoable, event.restored)
@@ -209,15 +186,8 @@ class Replay:
             _discard(reviewed, event.restored)
             _discard(redoable, event.restored)
             _discard(redoable, (c.cell_id for c in event.kept if c.cell_id not in event.redoable))
-        elif isinstance(event, CellRemoved):
-            reviewed[event.cell_id] = "undone"
-            redoable.update({event.cell_id: None} if event.redoable else {})
         else:
             reviewed.update(dict.fromkeys(event.cells, "kept"))
-
-    def added_by(self, cell_id: str) -> int | None:
-        """The turn that added a cell."""
-        return self._added.get(cell_id)
 
     def _left_queue(self, numbers: tuple[int, ...]) -> None:
         for number in numbers:
@@ -232,18 +202,7 @@ class Replay:
         cells = ", ".join(filter(None, self._running.values()))
         had_begun = HAD_BEGUN.format(cells=cells) if cells else ""
         approved = APPROVED if "" in self._running.values() else ""
-        if self._went_on:
-            approved = " " + Sentence(WENT_ON, name=self._went_on.rpartition("/")[2])
         return f"{LOST}{had_begun}{approved}]"
-
-    def onward(self, session_id: str, store: SqliteStore) -> Iterator[WentOn]:
-        """The link to a conversation that the server began before it stopped, if it is missing."""
-        calls = [call for call, cell_id in self._running.items() if not cell_id]
-        draft_id = next((self._without_cell.get(call, "") for call in calls), "")
-        for info in store.list() if draft_id and not self._went_on else ():
-            if info.goes_on_from == session_id and info.session_id not in self._onward:
-                yield WentOn(draft_id, info.notebook, info.session_id)
-                return
 
     def ends(self) -> list[ToolDone]:
         """The missing ends of calls that the server's stop interrupted."""
@@ -252,8 +211,6 @@ class Replay:
     def _end_of(self, card: ToolStarted) -> ToolDone:
         cell_id = self._running.get(card.call_id)
         status, words = ("not_started", NOT_BEGUN) if cell_id is None else ("interrupted", CUT_OFF)
-        if self._went_on and cell_id == "":
-            status, words = "ok", Sentence(WENT_ON, name=self._went_on.rpartition("/")[2])
         return ToolDone(
             card.call_id,
             card.name,

@@ -29,7 +29,6 @@ from ..wire.events import (
     TurnRedone,
     TurnStarted,
     TurnUndone,
-    WentOn,
 )
 
 
@@ -174,8 +173,6 @@ def _add(items: list[Item], event: Event) -> None:
         items.append(PersonMessage(event.text, _files(event)))
     elif isinstance(event, Note):
         items.append(Line(event.text))
-    elif isinstance(event, WentOn):
-        items.append(Line(f"Continued in {event.notebook.rpartition('/')[2]}."))
     elif isinstance(event, (TurnUndone, TurnRedone)):
         did = "restored" if isinstance(event, TurnUndone) else "redone"
         items.append(Line(f"The cells of a turn were {did}."))

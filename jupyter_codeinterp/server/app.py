@@ -18,11 +18,10 @@ from tornado.httputil import HTTPMessageDelegate, HTTPServerRequest
 from tornado.routing import PathMatches, Router, Rule
 
 from .._version import __version__
-from ..app.settings import CodeInterpSettings, removed_settings
+from ..app.settings import CodeInterpSettings
 from .kernel_models import wrap_start_kernel
 
 if TYPE_CHECKING:
-    from ..app.notebooks.file_ids import FileIds
     from ..app.workbench import Workbench
     from ..extensions import Routes
     from ..journal.sqlite import SqliteStore
@@ -96,8 +95,6 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
 
     def initialize_settings(self) -> None:
         server = self._server
-        for sentence in removed_settings(self.config):
-            self.log.warning(sentence)
         contents: Any = server.contents_manager
         contents.register_pre_save_hook(_before_save)
         wrap_start_kernel(server, lambda: self.kernel_tokens)
@@ -139,11 +136,9 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             server.kernel_manager,
             server.session_manager,
             noted,
-            file_ids=lambda: noted.get("file_id_manager"),
             extensions=server.extension_manager,
         )
-        looks = self.find_local_servers
-        bench.models.looks_around = serves_local_user(server) if looks is None else looks
+        bench.models.looks_around = serves_local_user(server)
         return bench
 
     @cached_property
@@ -170,18 +165,9 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
     def store(self) -> SqliteStore:
         return self.workbench.store
 
-    @property
-    def file_ids(self) -> FileIds:
-        return self.workbench.file_ids
-
     async def _on_contents(self, logger: Any, schema_id: str, data: dict[str, Any]) -> None:
-        if data["action"] == "get":
-            return
-        from ..base.paths import normalize
-
-        self.manager.notebooks.file_tracker.happened(data)
-        if data["action"] == "save":
-            self.workbench.file_ids.written(normalize(data["path"]))
+        if data["action"] != "get":
+            self.manager.notebooks.file_tracker.happened(data)
 
     @property
     def _server(self) -> ServerApp:

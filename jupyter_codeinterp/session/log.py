@@ -215,8 +215,6 @@ class SessionLog:
         self.keep_undelivered()
         self._end_runs()
         lost = self.replay.lost
-        for onward in tuple(self.replay.onward(self.session_id, self.store)):
-            self.show(onward)
         for event in self.replay.ends():
             self.show(event)
         words = Sentence("The server stopped during this turn. Variables may be gone.")

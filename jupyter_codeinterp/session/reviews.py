@@ -130,7 +130,7 @@ class Reviews:
         self._session.need_idle()
         store, session_id = self._session.store, self._session.info.session_id
         events, ops = store.events(session_id), store.ops(session_id, INHERITED)
-        return beginning(turn, events, ops, lambda: store.all_messages(session_id))
+        return beginning(turn, events, ops)
 
     def keep(self, turn: int, cells: tuple[str, ...], window: int = 0) -> None:
         """Mark changes of a turn as kept. Raises CommandError as ``undo``."""
@@ -185,12 +185,3 @@ class Reviews:
             if states.get(cell_id) == "undone":
                 raise CommandError("already_undone", "This cell was already restored.")
         return tuple(changes[cell_id] for cell_id in dict.fromkeys(cells))
-
-    async def remove(self, cell_id: str, window: int = 0) -> None:
-        """Remove a failed cell that the agent left. Raises CommandError ``busy``, ``not_ours``
-        or ``cell_changed``, and DocumentError ``not_open``."""
-        turn = self._session.replay.added_by(cell_id) or 0
-        with self._session.alone(turn):
-            document, ledger = self._session.workplace.document, self._session.ledger
-            removed = await undo.remove(cell_id, turn, document, ledger)
-            self._session.show(replace(removed, window=window))

@@ -11,19 +11,15 @@ CommandError.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, NamedTuple, Protocol, TypeGuard, TypeVar, Union
-
-import msgspec
+from typing import Any, NamedTuple, Protocol, TypeGuard, TypeVar
 
 from ..base.errors import CodeInterpError, CommandError
 from ..base.sentences import Sentence
-from ..journal.branching import title_of
 from ..run.turn.limits import Rules
-from ..view.redaction.found_secrets import without_keys
 from ..wire import commands as c
 from ..wire.events import Kept, Mode
 from ..wire.stores import Beginning
-from .messages import PROGRAM, TITLE_LENGTH, Does, Sender, checked, need_short
+from .messages import PROGRAM, Does, Sender, checked, need_short
 from .session import NO_LONGER, Session
 
 
@@ -40,9 +36,6 @@ class Taken(c.SessionInfo, frozen=True):
     """
 
     did: Does = "begin"
-
-
-CommandAnswer = Union[Sent, msgspec.Struct, None]
 
 
 class Sessions(Protocol):
@@ -69,7 +62,7 @@ class Sessions(Protocol):
 
 async def carry_out(
     sessions: Sessions, command: c.SessionCommand, sender: Sender = PROGRAM
-) -> CommandAnswer:
+) -> Sent | None:
     """Carry out any command. The result of one that sends a message is where it went."""
     return await COMMANDS[type(command)].method(sessions, command, sender)
 
@@ -131,9 +124,7 @@ async def branch(sessions: Sessions, command: c.Branch, sender: Sender = PROGRAM
         if sender.headless:
             session.workplace.expect_no_window()
         kept = await session.reviews.undo_since(command.turn, sender.number)
-    title = title_of(session.info, command.turn, without_keys(words), beginning.replaced)
-    of = msgspec.structs.replace(session.info, title=title[:TITLE_LENGTH])
-    new = sessions.new_branch(of, command.turn, beginning)
+    new = sessions.new_branch(session.info, command.turn, beginning)
     try:
         if kept:
             new.note(_not_put_back(len(kept)))
@@ -151,30 +142,6 @@ async def branch(sessions: Sessions, command: c.Branch, sender: Sender = PROGRAM
     if sender.headless:
         new.workplace.expect_no_window()
     return Sent(new, did)
-
-
-async def go_on(
-    sessions: Sessions, session_id: str, notebook: str, task: str, by: int = 0
-) -> Session:
-    """Continue with ``task`` in another notebook: a new conversation with the same model and
-    mode, and a summary of this one. CommandError as in ``send``. An error leaves no new
-    conversation."""
-    words, _ = checked(task, (), False, sessions.rules.scrub)
-    of = sessions.session(session_id)
-    session = sessions.new_session(notebook, of.info.mode, of.info.model)
-    try:
-        session.continue_from(of)
-        session.send(
-            words,
-            of.info.mode,
-            "",
-            by,
-            rule_files=of.options.rule_files,
-        )
-    except CodeInterpError:
-        await sessions.delete(session.info.session_id)
-        raise
-    return session
 
 
 async def take_back(sessions: Sessions, command: c.TakeBack, sender: Sender = PROGRAM) -> None:
@@ -270,12 +237,6 @@ async def keep_files(sessions: Sessions, command: c.KeepFiles, sender: Sender = 
     await files.keep(command.stamps, sender.number, discard=command.discard)
 
 
-async def remove(sessions: Sessions, command: c.RemoveCell, sender: Sender = PROGRAM) -> None:
-    """As ``Reviews.remove``."""
-    reviews = sessions.session(command.session_id).reviews
-    await reviews.remove(command.cell_id, sender.number)
-
-
 async def silence(sessions: Sessions, command: c.SilenceFinding, sender: Sender = PROGRAM) -> None:
     """CommandError ``unknown_finding``."""
     session = sessions.session(command.session_id)
@@ -309,29 +270,26 @@ C = TypeVar("C")
 
 class CommandRow(NamedTuple):
     """How to carry out one type of command. ``waits``: for receipts, which arrive over the same
-    socket, for a model, or for a disk. ``answer``: what the socket and REST return; None: nothing,
-    and REST the conversation."""
+    socket, for a model, or for a disk."""
 
     needs: c.Permissions
-    method: Callable[[Sessions, Any, Sender], Awaitable[CommandAnswer]]
+    method: Callable[[Sessions, Any, Sender], Awaitable[Sent | None]]
     waits: bool = False
-    answer: type[msgspec.Struct] | None = None
 
 
 def _row(
     command: type[C],
     needs: c.Permissions,
-    method: Callable[[Sessions, C, Sender], Awaitable[CommandAnswer]],
+    method: Callable[[Sessions, C, Sender], Awaitable[Sent | None]],
     *,
     waits: bool = False,
-    answer: type[msgspec.Struct] | None = None,
 ) -> tuple[type[Any], CommandRow]:
-    return command, CommandRow(needs, method, waits, answer)
+    return command, CommandRow(needs, method, waits)
 
 
 COMMANDS = dict(
     (
-        _row(c.SendMessage, c.BOTH, send, answer=Taken),
+        _row(c.SendMessage, c.BOTH, send),
         _row(c.Branch, c.BOTH, branch, waits=True),
         _row(c.TakeBack, (c.EXECUTE,), take_back),
         _row(c.Decide, c.BOTH, decide),
@@ -344,7 +302,6 @@ COMMANDS = dict(
         _row(c.RedoTurn, (c.CHANGE,), redo, waits=True),
         _row(c.KeepChanges, (c.CHANGE,), keep),
         _row(c.KeepFiles, c.BOTH, keep_files, waits=True),
-        _row(c.RemoveCell, (c.CHANGE,), remove, waits=True),
         _row(c.SilenceFinding, (c.CHANGE,), silence),
     )
 )

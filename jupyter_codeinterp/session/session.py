@@ -57,10 +57,6 @@ from .waiting_files import WaitingFiles
 
 MOST_WORKED = 20
 """Cells of the agent that a window learns; several, because some may be deleted."""
-GOES_ON_FROM = (
-    "[The conversation above was in the notebook {notebook}. Now you are in a new notebook in the "
-    "same folder, with a kernel of its own: its variables and cells are not here.]"
-)
 NO_LONGER = (
     "The cell or question that you answered is no longer open. Check the conversation and send "
     "again."
@@ -279,14 +275,6 @@ class Session:
                     )
                 )
             )
-
-    def continue_from(self, other: Session) -> None:
-        """Begin with a summary of a conversation about another notebook."""
-        name = visible_line(other.info.notebook)
-        told = GOES_ON_FROM.format(notebook=other.log.talk.untrusted.inert(name))
-        self.log.talk.continue_from(other.log.talk, told)
-        self.log.update(goes_on_from=other.info.session_id)
-        self.note(Sentence("Continues from {name}.", name=name.rpartition("/")[2]))
 
     # --- afterwards ------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Undo the agent's work on a notebook: a turn, a failed cell, an abandoned draft.
+"""Undo the agent's work on a notebook: a turn, failed cells, an abandoned draft.
 
 Every op names the source that the agent left, so the document refuses it if the person has
 touched the cell since. A cell that ran again since is kept, too, unless the undo names it. Redo
@@ -13,13 +13,12 @@ from typing import ClassVar, Literal, NamedTuple
 
 import msgspec
 
-from ..base.errors import CommandError
 from ..journal.changes import CellChange
 from ..journal.ledger import Ledger, Outputs, UndoneCell, outputs_of, undo_op
 from ..run.turn.notebook import ANCHORS
 from ..run.turn.turn import Turn
 from ..view.redaction.secrets import REMOVED
-from ..wire.events import CellRemoved, Cleared, Kept, TurnRedone, TurnUndone
+from ..wire.events import Cleared, Kept, TurnRedone, TurnUndone
 from ..wire.ops import (
     PRIVATE,
     CellView,
@@ -223,22 +222,6 @@ def _is_restored(change: CellChange, cell: CellView) -> bool:
     """Whether the cell has its earlier source and type again."""
     was = change.before
     return was is not None and (was["source"], was["cell_type"]) == (cell.source, cell.cell_type)
-
-
-async def remove(
-    cell_id: str, turn: int, document: NotebookDocument, ledger: Ledger
-) -> CellRemoved:
-    """Remove a failed cell that the agent left; ``turn`` added it, 0 if unknown. Raises
-    CommandError ``not_ours`` or ``cell_changed``, and DocumentError ``not_open``."""
-    source = ledger.written(cell_id)
-    if source is None:
-        raise CommandError("not_ours", "This cell is not one of the agent's.")
-    await document.snapshot()
-    delete = Delete(cell_id, source, ledger.last_run(cell_id))
-    receipt = await _apply(turn, delete, document, ledger)
-    if receipt.status != "done":
-        raise CommandError("cell_changed", "You have changed or run this cell; it was kept.")
-    return CellRemoved(cell_id, redoable=turn > 0 and cell_id in ledger.undone(turn, (cell_id,)))
 
 
 async def _apply(turn: int, op: Op, document: NotebookDocument, ledger: Ledger) -> Receipt:

@@ -173,12 +173,6 @@ class KeepFiles(_ToSession, frozen=True, tag="keep_files"):
     discard: bool = False
 
 
-class RemoveCell(_ToSession, frozen=True, tag="remove_cell"):
-    """Remove a failed cell that the agent left in the notebook."""
-
-    cell_id: str
-
-
 class SilenceFinding(_ToSession, frozen=True, tag="silence_finding"):
     """Hide findings with this ``key`` from the person and the model, in this notebook. ``silenced``
     false shows them again."""
@@ -334,7 +328,6 @@ SessionCommand = Union[
     RedoTurn,
     KeepChanges,
     KeepFiles,
-    RemoveCell,
     SilenceFinding,
 ]
 """A command to a conversation, from any front; ``COMMANDS`` of ``session/service.py`` carries it
@@ -374,7 +367,6 @@ class SessionInfo(msgspec.Struct, frozen=True):
 
     ``held`` names another server that works on it now: here it is read-only. Lists omit ``held``.
     ``branches``: the points at which it left other sessions, by rising turn; it began at the last.
-    ``goes_on_from``: the session about another notebook that it continues, "" if none.
     """
 
     session_id: str
@@ -388,7 +380,6 @@ class SessionInfo(msgspec.Struct, frozen=True):
     last_seq: int = 0
     held: str = ""
     branches: tuple[BranchPoint, ...] = ()
-    goes_on_from: str = ""
 
 
 class Reply(_Frame, frozen=True, tag="reply"):

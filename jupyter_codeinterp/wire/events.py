@@ -230,14 +230,6 @@ class FilesKept(_Event, frozen=True, tag="files_kept"):
     discarded: bool = False
 
 
-class CellRemoved(_Event, frozen=True, tag="cell_removed"):
-    """The person has removed a failed cell of the agent. ``redoable``: a redo can restore it."""
-
-    cell_id: str
-    window: int = 0
-    redoable: bool = False
-
-
 # --- what the model says -------------------------------------------------------------
 
 
@@ -335,7 +327,6 @@ class Draft(msgspec.Struct, frozen=True):
     kind: ``insert``, the notebook has a raw cell ``cell_id``; ``edit``, replace ``old_source``
     of the cell with ``source``; ``markdown``, a raw cell that becomes Markdown; ``delete``,
     remove the cell; ``kernel``, no cell: ``source`` says in words what happens to the kernel;
-    ``notebook``, no cell: ``source`` says which notebook is made, and for which task;
     ``verify``, no cell: ``source`` says that the whole notebook runs in a fresh kernel;
     ``tool``, no cell: ``source`` says which tool of an MCP server is called, and with which
     arguments; ``move`` or ``rerun``, the cell ``cell_id`` as it is; ``scratch``, no cell: the code
@@ -355,7 +346,6 @@ class Draft(msgspec.Struct, frozen=True):
         "markdown",
         "delete",
         "kernel",
-        "notebook",
         "verify",
         "tool",
         "scratch",
@@ -485,15 +475,6 @@ class QuestionAnswered(_Event, frozen=True, tag="question_answered"):
     window: int = 0
 
 
-class WentOn(_Event, frozen=True, tag="went_on"):
-    """The work continues in the new notebook of draft ``draft_id``, in the conversation
-    ``session_id``. This turn ends."""
-
-    draft_id: str
-    notebook: str
-    session_id: str
-
-
 # --- the session ---------------------------------------------------------------------
 
 
@@ -539,7 +520,6 @@ Event = Union[
     TurnRedone,
     ChangesKept,
     FilesKept,
-    CellRemoved,
     TextDelta,
     TextDone,
     ThinkingDelta,
@@ -557,7 +537,6 @@ Event = Union[
     FindingSilenced,
     QuestionAsked,
     QuestionAnswered,
-    WentOn,
     Note,
     ModeChanged,
     ModelChanged,

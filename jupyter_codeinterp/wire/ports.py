@@ -373,24 +373,6 @@ class Kernel(Protocol):
         """Types, shapes and columns of variables within 1 s; None where unavailable."""
 
 
-# --- other notebooks -----------------------------------------------------------------
-
-
-class NewNotebooks(Protocol):
-    """Makes notebooks beside the one of a session, each with a conversation of its own."""
-
-    async def free_name(self, name: str) -> str:
-        """``name``, with a number if it is taken. Raises CommandError ``not_made``."""
-
-    async def go_on(self, name: str, task: str, by: int) -> tuple[str, str]:
-        """Make an empty notebook for the same kernelspec, and begin a conversation there with
-        ``task`` as the person's message. ``by`` is the window that decided. Returns the path
-        and the conversation's id.
-
-        Raises CommandError ``name_taken`` and ``not_made`` if there is no new notebook, other
-        codes and StoreError if it has no conversation."""
-
-
 # --- the document --------------------------------------------------------------------
 
 

@@ -46,14 +46,13 @@ OpsBySession = list[tuple[str, StoredOps]]
 class Beginning(msgspec.Struct, frozen=True):
     """The state that a branch inherits: events and ops with the branch's numbers, and the other
     session's first ``messages`` messages and the requests of its first ``steps`` steps. ``model``:
-    the other session's model. ``replaced``: the message that the branch replaces."""
+    the other session's model."""
 
     events: NumberedEvents
     ops: StoredOps
     messages: int
     steps: int
     model: str
-    replaced: str = ""
 
 
 # -------------------------------------------------------------------------------------------------

@@ -17,7 +17,6 @@ const connection: JupyterFrontEndPlugin<IConnection> = {
     // After all plugins have connected to the client's signals.
     void app.started.then(() => client.connect());
     // Without this notice the server waits longer for the page to return.
-    window.addEventListener('pagehide', () => api.leave());
     return { api, client };
   }
 };

@@ -90,9 +90,6 @@ const panel: JupyterFrontEndPlugin<void> = {
       openTable: wanted => commands.execute(OPEN_TABLE, { ...wanted }),
       fileUrl: path => app.serviceManager.contents.getDownloadUrl(path)
     });
-    store.wentOn.connect((_, path) => {
-      void store.state.attempt(() => openNotebook(commands, path));
-    });
     const open = () => shell.activateById(widget.id);
     shell.add(widget, 'right', { rank: 900 });
     restorer?.add(widget, widget.id);

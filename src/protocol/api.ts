@@ -49,10 +49,6 @@ export class Api {
     return this._call('GET', 'status');
   }
 
-  dismissNotice(id: number): Promise<IStatus> {
-    return this._call('DELETE', `notices/${id}`);
-  }
-
   async models(): Promise<readonly IModelInfo[]> {
     const { models, error } = await this._call<{
       models: IModelInfo[];
@@ -78,13 +74,6 @@ export class Api {
     });
     this._secret = secret;
     return ticket;
-  }
-
-  /** Notify the server that the page closes, without waiting for a response. */
-  leave(): void {
-    const _xsrf = cookie('_xsrf');
-    const url = this._url('leaving') + URLExt.objectToQueryString({ _xsrf });
-    navigator.sendBeacon(url, JSON.stringify({ secret: this._secret }));
   }
 
   /**
@@ -322,13 +311,6 @@ function isRefusal(error: unknown): boolean {
     (error.status === 401 || error.status === 403) &&
     error.code !== 'closed_window'
   );
-}
-
-/** The last cookie of this name: the server reads that one. */
-function cookie(name: string): string {
-  const pairs = document.cookie.split(';').map(pair => pair.trim());
-  const found = pairs.filter(pair => pair.startsWith(`${name}=`)).pop();
-  return found?.slice(name.length + 1) ?? '';
 }
 
 /** A refusal as an error. Ignores a body that is not JSON, such as a proxy's page. */

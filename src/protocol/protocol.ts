@@ -14,7 +14,6 @@ export type Command =
   | RedoTurn
   | KeepChanges
   | KeepFiles
-  | RemoveCell
   | SilenceFinding
   | Subscribe
   | Unsubscribe
@@ -56,7 +55,6 @@ export type Event =
   | TurnRedone
   | ChangesKept
   | FilesKept
-  | CellRemoved
   | TextDelta
   | TextDone
   | ThinkingDelta
@@ -74,7 +72,6 @@ export type Event =
   | FindingSilenced
   | QuestionAsked
   | QuestionAnswered
-  | WentOn
   | Note
   | ModeChanged
   | ModelChanged
@@ -251,15 +248,6 @@ export interface KeepFiles {
     [k: string]: string;
   };
   discard?: boolean;
-  id?: number;
-}
-/**
- * Remove a failed cell that the agent left in the notebook.
- */
-export interface RemoveCell {
-  type: 'remove_cell';
-  session_id: string;
-  cell_id: string;
   id?: number;
 }
 /**
@@ -533,7 +521,6 @@ export interface SessionChanged {
  *
  * ``held`` names another server that works on it now: here it is read-only. Lists omit ``held``.
  * ``branches``: the points at which it left other sessions, by rising turn; it began at the last.
- * ``goes_on_from``: the session about another notebook that it continues, "" if none.
  */
 export interface SessionInfo {
   session_id: string;
@@ -547,7 +534,6 @@ export interface SessionInfo {
   last_seq: number;
   held: string;
   branches: BranchPoint[];
-  goes_on_from: string;
 }
 /**
  * Where a branch left ``session_id``: both share the turns before ``turn``, and the
@@ -580,7 +566,6 @@ export interface EventFrame {
     | TurnRedone
     | ChangesKept
     | FilesKept
-    | CellRemoved
     | TextDelta
     | TextDone
     | ThinkingDelta
@@ -598,7 +583,6 @@ export interface EventFrame {
     | FindingSilenced
     | QuestionAsked
     | QuestionAnswered
-    | WentOn
     | Note
     | ModeChanged
     | ModelChanged
@@ -780,15 +764,6 @@ export interface FileLeft {
   why: string;
 }
 /**
- * The person has removed a failed cell of the agent. ``redoable``: a redo can restore it.
- */
-export interface CellRemoved {
-  type: 'cell_removed';
-  cell_id: string;
-  window: number;
-  redoable: boolean;
-}
-/**
  * A part of a text block. ``TextDone`` with the whole text follows, or the turn ends.
  */
 export interface TextDelta {
@@ -931,7 +906,6 @@ export interface DraftWaiting {
  * kind: ``insert``, the notebook has a raw cell ``cell_id``; ``edit``, replace ``old_source``
  * of the cell with ``source``; ``markdown``, a raw cell that becomes Markdown; ``delete``,
  * remove the cell; ``kernel``, no cell: ``source`` says in words what happens to the kernel;
- * ``notebook``, no cell: ``source`` says which notebook is made, and for which task;
  * ``verify``, no cell: ``source`` says that the whole notebook runs in a fresh kernel;
  * ``tool``, no cell: ``source`` says which tool of an MCP server is called, and with which
  * arguments; ``move`` or ``rerun``, the cell ``cell_id`` as it is; ``scratch``, no cell: the code
@@ -946,18 +920,7 @@ export interface Draft {
   draft_id: string;
   call_id: string;
   kind:
-    | 'cells'
-    | 'delete'
-    | 'edit'
-    | 'insert'
-    | 'kernel'
-    | 'markdown'
-    | 'move'
-    | 'notebook'
-    | 'rerun'
-    | 'scratch'
-    | 'tool'
-    | 'verify';
+    'cells' | 'delete' | 'edit' | 'insert' | 'kernel' | 'markdown' | 'move' | 'rerun' | 'scratch' | 'tool' | 'verify';
   cell_id: string;
   title: string;
   source: string;
@@ -1089,16 +1052,6 @@ export interface QuestionAnswered {
   call_id: string;
   answer: string;
   window: number;
-}
-/**
- * The work continues in the new notebook of draft ``draft_id``, in the conversation
- * ``session_id``. This turn ends.
- */
-export interface WentOn {
-  type: 'went_on';
-  draft_id: string;
-  notebook: string;
-  session_id: string;
 }
 /**
  * A line in the conversation. ``kernel_died``: the kernel died under a run of this turn,

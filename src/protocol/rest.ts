@@ -80,7 +80,6 @@ export interface IStatus {
   readonly highest_mode: 'auto' | 'plan' | 'review';
   readonly version: string;
   readonly warning: string;
-  readonly notices: readonly ({ readonly id: number; readonly text: string })[];
 }
 
 export interface IConnected {

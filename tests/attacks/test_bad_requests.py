@@ -48,7 +48,7 @@ async def test_a_body_that_is_too_large_is_refused_in_words(site: Site) -> None:
 
 
 NOWHERE = [
-    "sessions/x/messages",
+    "sessions/x/events",
     f"sessions/{'0' * 31}/events",
     f"sessions/{'G' * 32}",
     "sessions/../../x",

@@ -35,7 +35,6 @@ from jupyter_codeinterp.features.mcp_client import tool, tools
 from jupyter_codeinterp.features.mcp_client.entries import ServerEntry
 from jupyter_codeinterp.journal import exports, prose, transcript
 from jupyter_codeinterp.journal.event_log import DeferredWrites
-from jupyter_codeinterp.journal.sqlite import store as searching
 from jupyter_codeinterp.notebook import apply, collector, passive
 from jupyter_codeinterp.notebook.collector import BoundedText, Collector
 from jupyter_codeinterp.run import expected, reported
@@ -103,7 +102,7 @@ NOT_IN_ROOMS = (
 READERS = (
     "visible lookup reported protected collector completion rule_files "
     "own_command context conversation notebook_prompt apply "
-    "ops exports untrusted budget html_text images new_notebook read_notebook "
+    "ops exports untrusted budget html_text images read_notebook "
     "markdown_cells out_of_sight outputs outputs passive plain_text "
     "private_names prose messages code_warnings changes secrets found_secrets "
     "installs attached references titles tracebacks transcript "
@@ -364,7 +363,6 @@ MEASURED: dict[str, Callable[[str], object]] = {
         [(t, 1)],
         UNTRUSTED,
     ),
-    "store.fold": searching.fold,
     "secrets.Secrets.scrub": SECRETS.scrub,
     "rule_files.as_text": lambda t: rule_files.as_text(
         [(t, t)] * 3, untrusted.Untrusted(SECRETS.scrub)

@@ -39,6 +39,7 @@ async def connect(ticket, headers):
         return error.code
 
 API = "codeinterp/api"
+PLACE = "connections/anthropic"
 """
 
 WITH_THE_TOKEN = """
@@ -49,10 +50,10 @@ steps = {
         (await ask("POST", f"{API}/tickets?token={token}", {})).code,
     "a socket without a ticket": await connect("", bearer),
     "another address":
-        (await ask("POST", f"{API}/key", bearer, {"base_url": "http://127.0.0.1:9"})).code,
-    "no key": (await ask("DELETE", f"{API}/key", bearer)).code,
+        (await ask("POST", f"{API}/{PLACE}", bearer, {"base_url": "http://127.0.0.1:9"})).code,
+    "no key": (await ask("DELETE", f"{API}/{PLACE}", bearer)).code,
     "a secret that was guessed":
-        (await ask("POST", f"{API}/key", {**bearer, "X-Codeinterp-Window": "1"})).code,
+        (await ask("POST", f"{API}/{PLACE}", {**bearer, "X-Codeinterp-Window": "1"})).code,
 }
 print(json.dumps(steps))
 """

@@ -46,15 +46,6 @@ async def test_the_same_error_of_other_code_is_no_loop(bench: Benches) -> None:
     assert not any("gave the same result" in text for text in b.results)
 
 
-async def test_a_failed_cell_left_standing_can_be_removed(bench: Benches) -> None:
-    b = bench(*(run("1 / 0") for _ in range(3)), say("No."))
-    for cell_id in (await b.turn()).failed:
-        await b.session.reviews.remove(cell_id)
-    assert b.document.sources() == ["x = 20"]
-    with pytest.raises(Exception, match="not one of the agent's"):
-        await b.session.reviews.remove("c1")
-
-
 async def test_the_calls_after_a_loop_are_answered_and_leave_no_draft(bench: Benches) -> None:
     message = assistant(
         *itertools.chain.from_iterable(call("read_notebook").content for _ in range(3)),

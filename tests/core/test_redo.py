@@ -187,20 +187,6 @@ async def test_a_cell_that_the_person_had_deleted_is_not_brought_back(bench: Ben
     assert b.document.sources() == ["x = 20", "b = 2"]
 
 
-async def test_a_removed_failed_cell_can_be_brought_back(bench: Benches) -> None:
-    b = bench(run("1 / 0"), say("It fails."))
-    b.model.script[1:] = [lambda _: (_ for _ in ()).throw(RuntimeError("broken"))]
-    ended = await b.turn()
-    (cell_id,) = ended.failed
-    before = cells(b)
-    await b.session.reviews.remove(cell_id)
-    assert b.of(e.CellRemoved) == [e.CellRemoved(cell_id, redoable=True)]
-    b.restart_server()
-    await b.session.reviews.redo(1)
-    assert cells(b) == before
-    assert b.session.log.replay.reviewed[1] == {}
-
-
 async def test_a_branch_offers_no_redo_for_an_undo_that_came_later(bench: Benches) -> None:
     b, _ = await tidied(bench)
     b.model.script += [say("Two.")]

@@ -105,16 +105,6 @@ async def test_while_our_cell_runs(bench: Benches, room: Room) -> None:
     await goes_on(b)
 
 
-async def test_a_stopped_cell_can_be_removed(bench: Benches) -> None:
-    b = bench(run(ENDLESS))
-    b.send(mode="auto")
-    await until(lambda: bool(b.document.shown))
-    (cell_id,) = (await stopped(b)).failed
-    await b.session.reviews.remove(cell_id)
-    assert b.document.sources() == ["x = 20"]
-    assert b.of(e.CellRemoved) == [e.CellRemoved(cell_id, redoable=True)]
-
-
 async def test_of_two_calls_the_second_is_not_started(bench: Benches, room: Room) -> None:
     b = bench(assistant(*run("a = 1").content, *run(ENDLESS).content, *run("b = 2").content))
     b.send(mode="auto")

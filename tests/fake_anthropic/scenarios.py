@@ -211,21 +211,6 @@ def _mean(request: Request) -> Turn:
     return answer(run_cell("values = [1, 3]\nsum(values) / 2", title="Mean"))
 
 
-ONWARD = "Sum the orders of each region."
-
-
-def _onward(request: Request) -> Turn:
-    """It asks for a new notebook, and has a cell there."""
-    if not request.said[-1].endswith(ONWARD):
-        if request.step:
-            return _done("Then I stay here.")
-        given = {"name": "Regions", "task": ONWARD}
-        return answer(text("That is another matter."), call("new_notebook", given))
-    if request.step == 0:
-        return answer(run_cell("orders = [3, 4]\nsum(orders)", title="Sum the orders"))
-    return _done("The sum is 7.")
-
-
 CAPTURES = """import ipywidgets
 
 out = ipywidgets.Output()
@@ -246,7 +231,6 @@ def more():
 more()"""
 
 OBEDIENT: dict[str, Script] = {
-    "new_notebook": _onward,
     "growth": scenario(
         answer(
             thinking("First see what is there, then compare the two years."),

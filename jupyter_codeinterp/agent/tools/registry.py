@@ -10,7 +10,6 @@ from .built_in.ask_user import ASK_USER
 from .built_in.edit_cell import EDIT_CELL
 from .built_in.inspect_variables import INSPECT_VARIABLES
 from .built_in.kernel import KERNEL
-from .built_in.new_notebook import NEW_NOTEBOOK
 from .built_in.read_notebook import READ_NOTEBOOK
 from .built_in.read_output import READ_OUTPUT, READ_SKILL
 from .built_in.run_cell import RUN_CELL, SCRATCH
@@ -31,7 +30,6 @@ BUILT_IN = (
     READ_SKILL,
     INSPECT_VARIABLES,
     KERNEL,
-    NEW_NOTEBOOK,
     VERIFY,
     ASK_USER,
 )

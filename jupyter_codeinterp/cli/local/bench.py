@@ -158,9 +158,6 @@ class LocalBench(Workbench):
         code: int | None = process.poll()
         return code
 
-    def new_notebooks(self, session_id: str, path: Callable[[], str]) -> None:
-        """Return None: the program ends with its one notebook."""
-
     def _without_keys(self, environment: dict[str, str]) -> dict[str, str]:
         """The environment for kernels, without variables that hold a model key."""
         names = self.models.key_variables()

@@ -106,7 +106,7 @@ def question_for(draft: Draft) -> str:
 
 _SUFFIXES = {"python": ".py", "r": ".R", "julia": ".jl", "bash": ".sh"}
 _LEXERS = {"insert": "", "edit": "diff", "markdown": "markdown", "delete": "diff"}
-_LEXERS |= dict.fromkeys(("kernel", "notebook", "verify", "tool"), "text")
+_LEXERS |= dict.fromkeys(("kernel", "verify", "tool"), "text")
 _VERBS = {
     "insert": "",
     "edit": "edits a cell",

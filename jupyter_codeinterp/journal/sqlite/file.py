@@ -14,71 +14,9 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
-
 from ...base.errors import StoreError
 from ...base.sentences import Sentence, as_it_is
 from . import schema
-
-# -------------------------------------------------------------------------------------------------
-# How far the journal was known to be on the disk, in a small file beside it.
-#
-# SQLite accepts a write-ahead log that lost its end, and silently has less. The mark reveals
-# that. We write it after the log is on the disk, so it never claims too much.
-
-MISSING = Sentence(
-    "The end of the journal is missing. The last messages of a conversation are lost; saved "
-    "notebooks are not affected."
-)
-LOST = Sentence(
-    "The journal of earlier conversations is gone. Another program emptied or deleted it."
-)
-
-
-class LastEvent(msgspec.Struct, frozen=True):
-    """The last event on the disk. The log is in order, so all earlier ones are there, too."""
-
-    session_id: str
-    seq: int
-
-
-def mark_file(path: Path) -> Path:
-    return path.with_name(f"{path.name}-mark")
-
-
-def write(path: Path, last: LastEvent) -> None:
-    file = mark_file(path)
-    file.touch(mode=0o600)
-    file.write_bytes(msgspec.json.encode(last))
-
-
-def forget(path: Path, session_id: str) -> None:
-    """Record a deletion on purpose."""
-    last = _read(path)
-    if last is not None and last.session_id == session_id:
-        mark_file(path).unlink(missing_ok=True)
-
-
-def missing(path: Path, db: sqlite3.Connection) -> Sentence:
-    """A message for the person, once, if the journal holds less than it did."""
-    last = _read(path)
-    if last is None:
-        return Sentence()
-    found = db.execute(
-        "SELECT ifnull(max(seq), 0) FROM events WHERE session_id = ?", (last.session_id,)
-    ).fetchone()[0]
-    if found >= last.seq:
-        return Sentence()
-    mark_file(path).unlink(missing_ok=True)
-    return MISSING if db.execute("SELECT 1 FROM sessions LIMIT 1").fetchone() else LOST
-
-
-def _read(path: Path) -> LastEvent | None:
-    """The mark; None without one, or if its writing was cut off."""
-    with suppress(FileNotFoundError, msgspec.MsgspecError):
-        return msgspec.json.decode(mark_file(path).read_bytes(), type=LastEvent)
-    return None
-
 
 _QUICKLY_CHECKED = 500_000
 """Bytes of a file whose check takes some 10 ms."""
@@ -153,11 +91,7 @@ def _open_or_begin(path: Path) -> tuple[sqlite3.Connection, Sentence]:
         notice = _move_aside(path)
         _prepare(path)
         return _connect(path), notice
-    try:
-        return db, missing(path, db)
-    except BaseException:
-        db.close()
-        raise
+    return db, Sentence()
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -211,15 +145,11 @@ def _kind_of_file_system(folder: Path) -> int:
     return ctypes.c_long.from_buffer(about).value & 0xFFFFFFFF
 
 
-def sync_log(path: Path, last: LastEvent | None = None) -> None:
-    """Wait until the write-ahead log is on the disk; without a log, each append has waited.
-    ``last`` is the log's last event: the next opening checks that it is still there."""
+def sync_log(path: Path) -> None:
+    """Wait until the write-ahead log is on the disk; without a log, each append has waited."""
     log = path.with_name(f"{path.name}-wal")
-    with in_words():
-        with suppress(FileNotFoundError), log.open("r+b") as file:  # Windows syncs no other
-            os.fsync(file.fileno())
-        if last is not None:
-            write(path, last)
+    with in_words(), suppress(FileNotFoundError), log.open("r+b") as file:  # Windows syncs no other
+        os.fsync(file.fileno())
 
 
 def file_id(path: Path) -> tuple[int, int] | None:
@@ -322,7 +252,7 @@ def _prepare(path: Path) -> None:
 def _move_aside(path: Path) -> Sentence:
     damaged = _free_name(path)
     path.rename(damaged)
-    for side in (*(path.with_name(path.name + end) for end in ("-wal", "-shm")), mark_file(path)):
+    for side in (path.with_name(path.name + end) for end in ("-wal", "-shm")):
         if side.exists():
             side.rename(damaged.with_name(damaged.name + side.name[len(path.name) :]))
     return Sentence(

@@ -18,9 +18,8 @@ from typing import Any
 import msgspec
 
 from ...base.errors import StoreError
-from ...base.sentences import Sentence, as_it_is, from_journal, in_english, to_journal, together
+from ...base.sentences import Sentence, as_it_is, from_journal, in_english, together
 from ...wire.stores import LEASE_TIME, Holder
-from . import file
 from .file import file_id, fold_log, in_words, open_file, sync_log
 from .retention import Retention, keep
 from .writer import Writer, append
@@ -97,12 +96,10 @@ class JournalFile:
         self._writing = threading.Lock()
         self._left_in_log = False
         """Whether the write-ahead log may hold deleted data."""
-        self._appended: file.LastEvent | None = None
-        """The last event of the open transaction."""
-        self._newest: file.LastEvent | None = None
-        """The last committed event."""
         self.writer: Writer | None = None
         """Where each commit waits for the drive."""
+        self._notice = Sentence()
+        """How the file was repaired."""
         self._server = uuid.uuid4().hex
         _open_stores.add(self._server)
         self._open()
@@ -113,8 +110,7 @@ class JournalFile:
         if self.writer is None and self._fault is None:
             mode = self._db.execute("PRAGMA journal_mode").fetchone()[0]
             self.writer = Writer(self._transaction) if mode == "delete" else None
-        if notice:
-            self._notify(notice)
+        self._notice = notice or self._notice
 
     def _names(self, notebook: str) -> tuple[str, str]:
         """The names of a notebook in the tables: its whole path, which is written now, and the
@@ -123,8 +119,10 @@ class JournalFile:
 
     @property
     def warning(self) -> Sentence:
-        """Why nothing can be written, in words; "" if all is well."""
-        return together(self._fault.message, NOT_KEPT) if self._fault is not None else Sentence()
+        """Why nothing can be written, or how the file was repaired; "" if all is well."""
+        if self._fault is not None:
+            return together(self._fault.message, NOT_KEPT)
+        return self._notice
 
     def close(self) -> None:
         was_open = self._server in _open_stores
@@ -156,7 +154,7 @@ class JournalFile:
             raise self._fault
         if self.writer is not None:
             self.writer.settle(session_id)
-        sync_log(self._path, self._newest)
+        sync_log(self._path)
 
     async def tidy(self) -> None:
         """Do slow periodic maintenance."""
@@ -166,35 +164,6 @@ class JournalFile:
     def _tidy(self) -> None:
         self._left_in_log |= keep(self._path, self._retention, self._writing)
         self._left_in_log = fold_log(self._path, self._writing, empty=self._left_in_log)
-
-    def _forget(self, session_id: str) -> None:
-        """Record the deletion: the session's absence is no loss."""
-        self._left_in_log = True
-        if self._newest is not None and self._newest.session_id == session_id:
-            self._newest = self._appended = None
-        with in_words():
-            file.forget(self._path, session_id)
-
-    # --- notices for the person ----------------------------------------------------------
-
-    def notices(self) -> dict[int, Sentence]:
-        """Notices by number. They outlive the server."""
-        rows = self._rows("SELECT id, text FROM notices ORDER BY id")
-        # Journals of earlier versions have plain text.
-        return {
-            number: read(text, Sentence) if text.startswith('{"template":') else as_it_is(text)
-            for number, text in rows
-        }
-
-    def dismiss(self, notice: int) -> None:
-        """Mark a notice as read."""
-        with self._transaction():
-            self._db.execute("DELETE FROM notices WHERE id = ?", (notice,))
-
-    def _notify(self, notice: Sentence) -> None:
-        text = msgspec.json.encode(notice, enc_hook=to_journal).decode()
-        with self._transaction():
-            self._db.execute("INSERT INTO notices (text) VALUES (?)", (text,))
 
     # --- leases: which server works on a session, where several share a journal -----------
 
@@ -272,9 +241,7 @@ class JournalFile:
                 self._db.execute("BEGIN IMMEDIATE")
                 yield
                 self._db.execute("COMMIT")
-                self._newest = self._appended
             finally:
-                self._appended = self._newest
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
 
@@ -284,7 +251,7 @@ class JournalFile:
         self._db.close()
         self._open()
         if was_replaced and self._fault is None:
-            self._notify(together(REPLACED, USED_NOW))
+            self._notice = together(REPLACED, USED_NOW)
         if self._fault is not None:
             raise StoreError(self._fault.code, as_it_is(self.warning))
 

@@ -17,7 +17,6 @@ from pathlib import Path
 import msgspec
 
 from ...wire.stores import LEASE_TIME
-from . import file
 from .file import connect, in_words, step
 
 DAY = 86_400.0
@@ -43,7 +42,6 @@ class Retention(msgspec.Struct, frozen=True):
     """Days since the last change (None: for ever), and bytes of the whole file: the oldest outputs
     are deleted until it fits."""
 
-    outputs_days: float | None = None
     conversations_days: float | None = None
     outputs_size: int | None = 1_000_000_000
 
@@ -59,10 +57,7 @@ def keep(path: Path, retention: Retention, writing: threading.Lock) -> bool:
         now = time.time()
         work = _Retainer(db, writing)
         if retention.conversations_days is not None:
-            for session_id in work.drop_sessions(now - retention.conversations_days * DAY):
-                file.forget(path, session_id)  # A deletion on purpose is no loss.
-        if retention.outputs_days is not None:
-            work.drop_outputs(now - retention.outputs_days * DAY)
+            work.drop_sessions(now - retention.conversations_days * DAY)
         work.drop_unused(now - _WRITE_TIMEOUT)
         if retention.outputs_size is not None:
             work.drop_outputs_over(retention.outputs_size)
@@ -76,14 +71,14 @@ class _Retainer:
         self._db = db
         self._writing = writing
 
-    def drop_sessions(self, before: float) -> list[str]:
-        """Delete sessions unchanged since then; return their ids."""
+    def drop_sessions(self, before: float) -> None:
+        """Delete sessions unchanged since then."""
         old = f"SELECT session_id FROM sessions WHERE changed < ? AND {_UNLEASED}"
-        found = self._db.execute(old, (before, _oldest_lease())).fetchall()
-        return [session_id for (session_id,) in found if self._drop_session(session_id, before)]
+        for (session_id,) in self._db.execute(old, (before, _oldest_lease())).fetchall():
+            self._drop_session(session_id, before)
 
-    def _drop_session(self, session_id: str, before: float) -> bool:
-        """False if somebody has begun to work on it."""
+    def _drop_session(self, session_id: str, before: float) -> None:
+        """Stop if somebody has begun to work on it."""
         same = f"session_id = ? AND changed < ? AND {_UNLEASED}"
 
         def drop(statement: str, values: tuple[object, ...]) -> int:
@@ -102,17 +97,13 @@ class _Retainer:
             while deleted > 0:
                 deleted = self._in_transaction(partial(drop, batch, (session_id, session_id)))
             if deleted < 0:
-                return False
+                return
         last = "DELETE FROM sessions WHERE session_id = ?"
-        return self._in_transaction(partial(drop, last, (session_id,))) > 0
-
-    def drop_outputs(self, before: float) -> None:
-        while (digest := self._oldest(before)) is not None:
-            self._drop(digest)
+        self._in_transaction(partial(drop, last, (session_id,)))
 
     def drop_outputs_over(self, most: int) -> None:
         """Delete the oldest outputs until the file fits."""
-        while self._used() > most and (digest := self._oldest(time.time() + DAY)) is not None:
+        while self._used() > most and (digest := self._oldest()) is not None:
             self._drop(digest)
 
     def drop_unused(self, before: float) -> None:
@@ -124,13 +115,13 @@ class _Retainer:
         for (digest,) in self._db.execute(unused, (before,)).fetchall():
             self._drop(digest)
 
-    def _oldest(self, before: float) -> str | None:
+    def _oldest(self) -> str | None:
         """The oldest outputs that no active conversation has."""
         row = self._db.execute(
-            "SELECT digest FROM outputs o WHERE changed < ? AND NOT EXISTS"
+            "SELECT digest FROM outputs o WHERE NOT EXISTS"
             " (SELECT 1 FROM output_uses u JOIN leases l USING (session_id)"
             " WHERE u.digest = o.digest AND l.beat > ?) ORDER BY changed LIMIT 1",
-            (before, _oldest_lease()),
+            (_oldest_lease(),),
         ).fetchone()
         return row[0] if row is not None else None
 

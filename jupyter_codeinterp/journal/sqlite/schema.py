@@ -87,6 +87,7 @@ def put(db: sqlite3.Connection, session_id: str, new: EncodedOutputs, now: float
 # removed field needs no entry: the reader ignores it.
 REMOVED_EVENTS: tuple[str, ...] = (
     "answer_checked",
+    "cell_removed",
     "files_put_back",
     "looked",
     "rehearsal_started",
@@ -94,12 +95,14 @@ REMOVED_EVENTS: tuple[str, ...] = (
     "rule_made",
     "rule_removed",
     "run_progress",
+    "went_on",
 )
 """Kinds of events."""
 
-REMOVED_TABLES: tuple[str, ...] = ("actions",)
+REMOVED_TABLES: tuple[str, ...] = ("actions", "notices")
 
 REPLACED_VALUES: tuple[tuple[str, str, str], ...] = (
+    ("draft_waiting", '"kind":"notebook"', '"kind":"tool"'),
     ("draft_waiting", '"kind":"peek"', '"kind":"tool"'),
 )
 """(kind of event, text of its JSON, new text): values that a field no longer has."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -74,6 +75,8 @@ UNSAVED = Sentence(
 BROKEN = "Cannot work in the notebook's file. See the server's log for the reason."
 RELOAD_TIMEOUT = 10.0
 """Seconds that a window has to reload the notebook's file."""
+CLOSED_GRACE = 5.0
+"""Seconds that a turn waits for a window after the person closed the notebook."""
 RETRY_AFTER = 10.0
 """Seconds before the next try after a file could not be read or written."""
 
@@ -126,10 +129,9 @@ class HandOver(Generic[NotebookT]):
         owner: Owner[NotebookT] | None,
         file_holds: FileHolds,
         grace: float,
-        leave_grace: float,
     ) -> None:
-        """``grace``: seconds that a window may be away; ``leave_grace``: the same after the page
-        announced its departure. Without an ``owner`` nobody works in the file."""
+        """``grace``: seconds that a window may be away. Without an ``owner`` nobody works in the
+        file."""
         self.state = State.NOBODY
         self.holder: Window | None = None
         self.blocked: Block | None = None
@@ -141,14 +143,13 @@ class HandOver(Generic[NotebookT]):
         self._owner = owner
         self._file_holds = file_holds
         self._grace = grace
-        self._leave_grace = min(grace, leave_grace)
         self._file_writer: FileWriter | None = None
         self._version = ""
         """The version that the file writer wrote last; "" if a window's copy is newer."""
         self._awaited: dict[Window | None, float] = {None: _now() + grace}
         """Departed windows that may come back, and until when. Cleared when one comes."""
         self._sooner = asyncio.Event()
-        """Set when a departed window announces that it will not come back."""
+        """Set when no window is expected any more."""
         self._unsaved = False
         """Whether a window left with edits of the person's that the file lacks."""
         self._task: asyncio.Task[None] | None = None
@@ -156,17 +157,14 @@ class HandOver(Generic[NotebookT]):
         self._look: asyncio.Task[None] | None = None
         """Compares a window's copy with the file."""
         self._ending: asyncio.Future[None] | None = None
-        self._is_opening = False
-        """Whether a window is about to open the notebook for the first time."""
 
     @property
     def may_begin(self) -> bool:
         """Whether a turn may begin: in a window, or in the file if no window is expected. If one
-        is about to open the notebook or to get the lease, the turn waits for it."""
+        is about to get the lease, the turn waits for it."""
         if self.state in (State.CLOSING, State.CHECKING):
             return not self.sharing.elsewhere
-        open_now = self.holder is not None or self.headless or bool(self.sharing)
-        return open_now or self._is_opening
+        return self.holder is not None or self.headless or bool(self.sharing)
 
     @property
     def headless(self) -> bool:
@@ -226,7 +224,7 @@ class HandOver(Generic[NotebookT]):
         before = self.windows.get(window)
         state.asked_to_reload = before is not None and before.asked_to_reload
         self.windows[window] = state
-        self._unsaved = self._is_opening = False
+        self._unsaved = False
         self._awaited.clear()
         if window is self.holder:
             return
@@ -246,26 +244,15 @@ class HandOver(Generic[NotebookT]):
         elif self.state is State.WINDOW:
             self._notebook.notify(window, held=False)
 
-    def window_left(self, window: Window, *, edited: bool, announced: bool) -> None:
-        """``edited``: with edits of the person's that the file lacks. ``announced``: the page
-        announced its departure; otherwise only its socket is gone."""
+    def window_left(self, window: Window, *, edited: bool, for_good: bool) -> None:
+        """``edited``: with edits of the person's that the file lacks. ``for_good``: the person
+        closed the notebook; otherwise only the window's socket is gone."""
         del self.windows[window]
-        self._awaited[window] = _now() + (self._leave_grace if announced else self._grace)
+        self._awaited[window] = _now() + min(self._grace, CLOSED_GRACE if for_good else math.inf)
         self._unsaved = self._unsaved or edited
         if window is self.holder:
             self._handle(Event.HOLDER_LEFT)
         self._offer_next()
-
-    def window_leaves(self, window: Window) -> None:
-        """A departed window announces that it will not reconnect."""
-        if window in self._awaited:
-            self._awaited[window] = min(self._awaited[window], _now() + self._leave_grace)
-            self._sooner.set()
-
-    def expect_window(self) -> None:
-        """Expect a window to open the notebook. After the grace time the agent works in the
-        file."""
-        self._is_opening = not self.windows
 
     def expect_no_window(self) -> None:
         """Expect no window until one comes by itself. Unsaved edits of a departed window still

@@ -47,10 +47,8 @@ class LiveNotebook:
         path: str,
         owner: Owner[LiveNotebook] | None = None,
         grace: float = 30.0,
-        leave_grace: float = 5.0,
     ) -> None:
         """``grace``: seconds that a window may be away before the agent works in the file.
-        ``leave_grace``: the same, at most ``grace``, after the page announced its departure.
         Without an ``owner`` the agent never works in the file."""
         self.path = path
         self.epoch = 0
@@ -62,7 +60,7 @@ class LiveNotebook:
         self._owner = owner
         self._outbox = Outbox(self._post_op, self._late)
         self._file_holds = FileHolds(self._outbox, owner)
-        self.hand_over = HandOver(self, owner, self._file_holds, grace, leave_grace)
+        self.hand_over = HandOver(self, owner, self._file_holds, grace)
         self.sharing = self.hand_over.sharing
         self.preview = LivePreview(self)
         self._reads = Reads(self._ask, self._wait_for_holder)
@@ -141,16 +139,15 @@ class LiveNotebook:
         if not state.collaborative:
             self._file_holds.saved(state.saved)
 
-    def close(self, window: Window, *, for_good: bool = False, announced: bool = False) -> None:
+    def close(self, window: Window, *, for_good: bool = False) -> None:
         """The window is gone; the next one gets the lease and the missing ops. ``for_good``: the
-        person closed the notebook and gave up unsaved changes. ``announced``: the page announced
-        its departure; otherwise only its socket is gone."""
+        person closed the notebook and gave up unsaved changes."""
         state = self.hand_over.windows.get(window)
         if state is None:
             return
         last_word = for_good and self.held_by(window)
         edited = state.edited and not for_good and not self.sharing.by(window)
-        self.hand_over.window_left(window, edited=edited, announced=announced or for_good)
+        self.hand_over.window_left(window, edited=edited, for_good=for_good)
         if last_word and not self.has_window:
             self._file_holds.saved(self._outbox.reverted(state.saved))
 

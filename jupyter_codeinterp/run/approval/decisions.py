@@ -41,7 +41,6 @@ _WAYS_OUT = {
     "was not made. Otherwise add a new cell instead.",
     "delete": "Cells that are there are not deleted without a person; leave it.",
     "kernel": "Go on with the kernel as it is.",
-    "notebook": "Work in this notebook.",
 }
 _ANOTHER_WAY = "Go on without it, or find a way that needs no decision."
 _NO_CODE = (

@@ -20,7 +20,6 @@ Action = Literal[
     "markdown",
     "delete",
     "kernel",
-    "notebook",
     "verify",
     "outside",
     "read",
@@ -45,7 +44,6 @@ _CHANGES: dict[str, str] = {
     "markdown": "no text was added",
     "delete": "the cell was not deleted",
     "kernel": "the kernel is not touched",
-    "notebook": "no notebook was made",
     "verify": "the notebook was not run",
     "outside": "the tool was not called",
 }
@@ -73,7 +71,7 @@ def decide(
     allowed = MODES[mode]
     if not allowed.changes:
         return "refuse"
-    if suspicious or barred or action in ("kernel", "notebook", "outside"):
+    if suspicious or barred or action in ("kernel", "outside"):
         return "ask"
     if action == "markdown":
         return "run"

@@ -114,9 +114,6 @@ class Turn:
     guard: LoopGuard = field(default_factory=LoopGuard)
     clock: Clock = field(default_factory=Clock)
 
-    went_on: str = ""
-    """The path of the new notebook in which the work continues; this turn then ends."""
-
     run_all: bool = False
     """Whether the person has let all of this turn run."""
 
@@ -245,10 +242,9 @@ async def made_by(turn: Turn) -> Made:
         return NONE_MADE
     try:
         compared = _compared(turn.before, turn.workplace, turn.scrub)
-        files, left_out = await asyncio.wait_for(compared, LOOK_TIME)
+        return await asyncio.wait_for(compared, LOOK_TIME)
     except asyncio.TimeoutError:
         return NONE_MADE
-    return tuple(file for file in files if file.path != turn.went_on), left_out
 
 
 async def _compared(

@@ -9,7 +9,7 @@ from ...base.sentences import Sentence
 from ...view.own_command import OwnCommand
 from ...view.rule_files import RuleFile
 from ...view.untrusted import Untrusted
-from ...wire.ports import Kernel, NewNotebooks, NotebookDocument
+from ...wire.ports import Kernel, NotebookDocument
 from ..verify.verification import FreshRuns
 from .files import FolderScan
 from .limits import MAX_FILES
@@ -30,8 +30,6 @@ class Workplace:
 
     document: NotebookDocument
     kernel: Kernel
-    new_notebooks: NewNotebooks | None = None
-    """None if the agent cannot continue in another notebook."""
     fresh_runs: FreshRuns | None = None
     """None if the notebook cannot run in a fresh kernel."""
     watch: Watch | None = None

@@ -13,25 +13,24 @@ from ..kernel_models.handler import KERNEL_ROUTES
 from ..socket.handler import ChannelHandler
 from . import notebooks, sessions, settings, windows
 from .base import Handler, UnknownHandler
-from .commands import ID, NUMBER, command, short_routes
+from .commands import command
 
 if TYPE_CHECKING:
     from ...extensions import Routes
 
 
+ID = r"([0-9a-f]{32})"
+NUMBER = r"([0-9]{1,15})"
 PROVIDER = r"([a-z][a-z0-9_-]{0,31})"
 
 ROUTES = (
     Route("GET", r"status", (LOOK,), settings.current_status),
-    Route("DELETE", rf"notices/{NUMBER}", (CHANGE,), settings.dismiss),
     Route("GET", r"models", (LOOK,), settings.models),
     Route("POST", r"demo", (CHANGE,), settings.copy_demo),
     Route("GET", r"connections", (LOOK,), settings.connections),
     Route("POST", rf"connections/{PROVIDER}", (EXECUTE,), settings.connect),
     Route("DELETE", rf"connections/{PROVIDER}", (EXECUTE,), settings.disconnect),
     Route("POST", rf"connections/{PROVIDER}/test", (EXECUTE,), settings.try_connection),
-    Route("POST", r"key", (EXECUTE,), settings.connect),
-    Route("DELETE", r"key", (EXECUTE,), settings.disconnect),
     Route("GET", r"local", (EXECUTE,), settings.local_servers),
     Route("GET", r"names", (EXECUTE, LOOK), notebooks.names),
     Route("GET", r"commands", (LOOK,), notebooks.own_commands),
@@ -40,7 +39,6 @@ ROUTES = (
     Route("DELETE", r"verifications", (EXECUTE,), notebooks.cancel_verification),
     Route("POST", r"tickets", (LOOK,), windows.issue_ticket, needs_window=False),
     Route("POST", r"clients", (LOOK,), windows.admit_client, needs_window=False),
-    Route("POST", r"leaving", (LOOK,), windows.leave, needs_window=False),
     Route("GET", r"sessions", (LOOK,), sessions.listed),
     Route("POST", r"sessions", BOTH, sessions.create, HTTPStatus.CREATED),
     Route("PATCH", rf"sessions/{ID}", (CHANGE,), sessions.rename),
@@ -52,7 +50,6 @@ ROUTES = (
     Route("GET", rf"sessions/{ID}/files/text", (LOOK,), sessions.waiting_text),
     Route("GET", rf"sessions/{ID}/turns/{NUMBER}/changes", (LOOK,), sessions.changes),
     Route("POST", r"command", (LOOK,), command),
-    *short_routes(),
 )
 CHANNEL = r"channel"
 UNKNOWN = r".*"

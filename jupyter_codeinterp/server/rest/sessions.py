@@ -17,7 +17,6 @@ from ...journal.changes import Review
 from ...wire.commands import SessionInfo
 from ...wire.events import Mode, with_strings
 from .base import Handler
-from .commands import NUMBER
 
 if TYPE_CHECKING:
     from ...session.waiting_files import WaitingList, WaitingText
@@ -119,7 +118,7 @@ async def events(handler: Handler, session_id: str) -> dict[str, Any] | None:
     """``Last-Event-ID``, which a reconnecting client sends, overrides ``after``."""
     headers = handler.request.headers
     after = headers.get("Last-Event-ID") or handler.get_query_argument("after", "0")
-    if not re.fullmatch(NUMBER, after):
+    if not re.fullmatch(r"[0-9]{1,15}", after):
         raise CommandError("malformed", "“after” must be a number.")
     event_log = handler.manager.session(session_id).event_log
     if EVENT_STREAM in headers.get("Accept", ""):

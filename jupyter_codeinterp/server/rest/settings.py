@@ -1,4 +1,4 @@
-"""Status, notices, models, the demo, and connections of providers."""
+"""Status, models, the demo, and connections of providers."""
 
 from __future__ import annotations
 
@@ -18,13 +18,6 @@ from .base import Handler, Nothing, described
 
 if TYPE_CHECKING:
     from ...models.offered.registry import LocalServers
-
-
-class Notice(msgspec.Struct, frozen=True):
-    """A message that the person sees until dismissing it."""
-
-    id: int
-    text: Sentence
 
 
 class Status(msgspec.Struct, frozen=True):
@@ -49,7 +42,6 @@ class Status(msgspec.Struct, frozen=True):
     highest_mode: Mode
     version: str
     warning: Sentence
-    notices: list[Notice]
 
 
 def status(handler: Handler) -> Status:
@@ -65,16 +57,10 @@ def status(handler: Handler) -> Status:
         highest_mode=handler.manager.rules.highest_mode,
         version=handler.settings["codeinterp_version"],
         warning=together(store.warning, models.warning),
-        notices=[Notice(number, text) for number, text in store.notices().items()],
     )
 
 
 async def current_status(handler: Handler) -> Status:
-    return status(handler)
-
-
-async def dismiss(handler: Handler, number: str) -> Status:
-    handler.store.dismiss(int(number))
     return status(handler)
 
 
@@ -114,23 +100,21 @@ async def connections(handler: Handler) -> dict[str, Any]:
     return {"connections": handler.models.connections()}
 
 
-async def connect(handler: Handler, provider: str = "") -> Any:
-    """Test and save a key, an address or both. Without ``provider``: the default one's."""
+async def connect(handler: Handler, provider: str) -> Any:
+    """Test and save a key, an address or both."""
     given = handler.body()
     key, base_url, model = (handler.text(given, n) for n in ("key", "base_url", "model"))
-    await handler.models.connect(provider or handler.models.default_provider, key, base_url, model)
+    await handler.models.connect(provider, key, base_url, model)
     return _changed(handler, provider)
 
 
-async def disconnect(handler: Handler, provider: str = "") -> Any:
-    handler.models.forget(provider or handler.models.default_provider)
+async def disconnect(handler: Handler, provider: str) -> Any:
+    handler.models.forget(provider)
     return _changed(handler, provider)
 
 
-def _changed(handler: Handler, provider: str) -> dict[str, Any] | Status:
+def _changed(handler: Handler, provider: str) -> dict[str, Any]:
     handler.manager.tell_others(DoneElsewhere(handler.by, "key"))
-    if not provider:
-        return status(handler)
     return {"connection": handler.models.described(provider), "status": status(handler)}
 
 

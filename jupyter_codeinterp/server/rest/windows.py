@@ -38,8 +38,3 @@ def _browser(handler: Handler) -> Bearer:
     if bearer.has_token and not handler.settings["codeinterp_token_windows"]:
         raise CommandError("no_session", TOKEN_ONLY)
     return bearer
-
-
-async def leave(handler: Handler) -> None:
-    secret = handler.text(handler.body(), "secret")
-    handler.manager.departing(handler.manager.windows.number(secret))

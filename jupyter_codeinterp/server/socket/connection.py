@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -16,7 +15,7 @@ from ...base.translation import translated
 from ...notebook.live import WindowState
 from ...session.messages import Sender
 from ...session.server.manager import SessionManager, changed
-from ...session.service import COMMANDS, Sent, carry_out, is_to_session
+from ...session.service import COMMANDS, carry_out, is_to_session
 from ...wire import commands as c
 from ...wire.commands import NOT_ALLOWED
 from ...wire.events import with_strings
@@ -60,7 +59,6 @@ class ClientConnection:
         """``number`` identifies the window; ``person`` is the name of who is logged in."""
         self.number = number
         self.person = person[:MAX_PERSON]
-        self.departed_at = -math.inf
         self._manager = manager
         self._send_queue = send_queue
         self._allowed = allowed
@@ -113,8 +111,8 @@ class ClientConnection:
             OF_WINDOWS[type(command)].method(self, command)
             return {}
         sent = await carry_out(self._manager, command, Sender(self.number))
-        if not isinstance(sent, Sent):
-            return dict(msgspec.to_builtins(sent or {}, enc_hook=translated))
+        if sent is None:
+            return {}
         session_id = sent.session.info.session_id
         if sent.did == "begin":
             self._take_lease(sent.session)

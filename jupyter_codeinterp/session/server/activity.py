@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 SETTING = "codeinterp_last_activity"
 INTERVAL = 0.4
 """Seconds between updates. The shortest kernel timeout is one second."""
+LONGEST_WAIT = 3_600.0
+"""Seconds for which a turn that waits for a person is active."""
 
 
 class Activity:
@@ -28,18 +30,15 @@ class Activity:
         self,
         settings: MutableMapping[str, Any],
         kernels: MappingKernelManager,
-        wait_keeps_kernel: float,
     ) -> None:
-        """``wait_keeps_kernel``: seconds for which a turn that waits for a person is active."""
         self._settings = settings
         self._kernels = kernels
-        self._wait_keeps_kernel = wait_keeps_kernel
         self._task: asyncio.Task[None] | None = None
 
     def counts(self, session: Session) -> bool:
         """Whether the session's turn is active."""
         waited = session.decisions.waited
-        return session.running and (not session.waiting or waited < self._wait_keeps_kernel)
+        return session.running and (not session.waiting or waited < LONGEST_WAIT)
 
     def follow(self, running: Callable[[], bool], at_work: Callable[[], Iterable[str]]) -> None:
         """While ``running()``, mark the server and the kernels of ``at_work()`` as active. A

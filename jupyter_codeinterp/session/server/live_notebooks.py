@@ -36,9 +36,7 @@ class LiveNotebooks:
         session: Callable[[str], Session],
         file_writer: Callable[[LiveNotebook], FileWriter],
         grace: float,
-        leave_grace: float,
         moved: Callable[[str, str], None],
-        seen: Callable[[str], None],
         has_rooms: Callable[[], bool],
     ) -> None:
         """``sessions``: those in memory, by id; ``session`` loads one. Others as in
@@ -48,9 +46,7 @@ class LiveNotebooks:
         self._session = session
         self._make_file_writer = file_writer
         self._grace = grace
-        self._leave_grace = leave_grace
         self._moved = moved
-        self.seen = seen
         self._has_rooms = has_rooms
         self._notebooks: dict[str, LiveNotebook] = {}
         self._orphaned: dict[str, LiveNotebook] = {}
@@ -60,11 +56,7 @@ class LiveNotebooks:
     def at(self, path: str) -> LiveNotebook:
         """The live notebook. A new one starts with the journaled ops that its file may lack."""
         if path not in self._notebooks:
-            self.seen(path)
-        if path not in self._notebooks:
-            notebook = self._notebooks[path] = LiveNotebook(
-                path, self, self._grace, self._leave_grace
-            )
+            notebook = self._notebooks[path] = LiveNotebook(path, self, self._grace)
             self._take_up(notebook)
         return self._notebooks[path]
 
@@ -106,22 +98,17 @@ class LiveNotebooks:
     def opened(self, path: str) -> LiveNotebook | None:
         return self._notebooks.get(path)
 
-    def leave(self, window: Window, *, announced: bool) -> None:
+    def leave(self, window: Window) -> None:
         """Detach a window from all notebooks."""
         for path in list(self._notebooks):
-            self.close(window, path, for_good=False, announced=announced)
+            self.close(window, path, for_good=False)
 
-    def departing(self, window: Window) -> None:
-        """Handle a window's announced departure."""
-        for notebook in self._notebooks.values():
-            notebook.hand_over.window_leaves(window)
-
-    def close(self, window: Window, path: str, *, for_good: bool, announced: bool = False) -> None:
+    def close(self, window: Window, path: str, *, for_good: bool) -> None:
         """Detach a window. ``for_good``: the person closed the notebook; otherwise only the
-        window left. ``announced``: it announced that."""
+        window left."""
         notebook = self._notebooks.get(path)
         if notebook is not None:
-            notebook.close(window, for_good=for_good, announced=announced)
+            notebook.close(window, for_good=for_good)
             self.file_tracker.left(path)
             self.forget_if_idle(path)
 

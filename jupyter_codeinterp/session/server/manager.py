@@ -125,14 +125,8 @@ class SessionManager:
 
     def leave(self, window: FrontWindow) -> None:
         """Handle a closed socket. The window's sessions continue."""
-        announced = self.broadcaster.leave(window)
-        self.notebooks.leave(window, announced=announced)
-
-    def departing(self, number: int) -> None:
-        """Handle a page's announced departure. Its socket may already be closed."""
-        gone = self.broadcaster.departing(number)
-        if gone is not None:
-            self.notebooks.departing(gone)
+        self.broadcaster.leave(window)
+        self.notebooks.leave(window)
 
     def tell_others(self, done: DoneElsewhere) -> None:
         """Send what a window (not 0) did to all others."""
@@ -182,7 +176,6 @@ class SessionManager:
 
         info = msgspec.structs.replace(
             _new(of.notebook, of.mode, beginning.model or of.model),
-            title=of.title,
             branches=points(of, turn),
         )
         self.store.create_branch(info, of.session_id, beginning)
@@ -205,8 +198,6 @@ class SessionManager:
 
     def list(self, notebook: str | None) -> list[SessionInfo]:
         """Sessions as they are now, newest first."""
-        if notebook:
-            self.notebooks.seen(notebook)
         return self._now(self.store.list(notebook))
 
     async def search(self, word: str, notebook: str | None) -> Sessions:

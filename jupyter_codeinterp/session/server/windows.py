@@ -11,7 +11,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol, Union
-from weakref import WeakKeyDictionary, WeakValueDictionary
+from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -54,15 +54,8 @@ class ReportedCells:
 # -------------------------------------------------------------------------------------------------
 # Sends frames to the connected windows.
 
-DEPARTURE_TTL = 10.0
-"""Maximum seconds from a page's announced departure to the end of its socket. After that, the
-page counts as still open."""
-
 
 class FrontWindow(Window, Protocol):
-    departed_at: float
-    """Time of the page's announced departure, by the monotonic clock."""
-
     person: str
     """The user's name, from Jupyter's identity provider."""
 
@@ -76,8 +69,6 @@ class FrontWindow(Window, Protocol):
 class Broadcaster:
     def __init__(self) -> None:
         self._here: set[FrontWindow] = set()
-        self._gone: WeakValueDictionary[int, FrontWindow] = WeakValueDictionary()
-        """Windows without a socket that a notebook waits for, by number."""
 
     def __iter__(self) -> Iterator[FrontWindow]:
         return iter(self._here)
@@ -87,23 +78,12 @@ class Broadcaster:
 
     def join(self, window: FrontWindow) -> None:
         self._here.add(window)
-        self._gone.pop(window.number, None)
         window.send(YouAre(window.number))
 
-    def leave(self, window: FrontWindow) -> bool:
-        """Handle a closed socket. Returns whether the page announced its departure."""
-        if window in self._here:
-            self._here.discard(window)
-            self._gone[window.number] = window
+    def leave(self, window: FrontWindow) -> None:
+        """Handle a closed socket."""
+        self._here.discard(window)
         window.leave()
-        return time.monotonic() - window.departed_at < DEPARTURE_TTL
-
-    def departing(self, number: int) -> FrontWindow | None:
-        """Note a page's announced departure. Returns the window if its socket is closed."""
-        for window in self._here:
-            if window.number == number:
-                window.departed_at = time.monotonic()
-        return self._gone.get(number)
 
     def has(self, number: int) -> bool:
         return any(window.number == number for window in self._here)

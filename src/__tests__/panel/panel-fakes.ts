@@ -80,7 +80,6 @@ export function info(change: Partial<SessionInfo> = {}): SessionInfo {
     last_seq: 0,
     held: '',
     branches: [],
-    goes_on_from: '',
     ...change
   };
 }
@@ -476,20 +475,13 @@ export class FakeApi implements IApi {
     keys_from_admin: false,
     highest_mode: 'auto',
     version: '0',
-    warning: '',
-    notices: []
+    warning: ''
   };
   verified: IVerification | null = null;
   /** Why a key, or a title, is refused; '' accepts it. */
   refusal = '';
 
   async status(): Promise<IStatus> {
-    return this.current;
-  }
-
-  async dismissNotice(id: number): Promise<IStatus> {
-    const notices = this.current.notices.filter(notice => notice.id !== id);
-    this.current = { ...this.current, notices };
     return this.current;
   }
 
@@ -504,8 +496,6 @@ export class FakeApi implements IApi {
   async models(): Promise<readonly IModelInfo[]> {
     return [];
   }
-
-  leave(): void {}
 
   /** What the server knows by name. */
   known_names: INames = { variables: [], files: [], earlier: false };

@@ -35,17 +35,6 @@ export function StatusBanners({ state }: { state: IPanelState }): JSX.Element {
       {state.status?.warning && (
         <StatusBanner level="warning">{state.status.warning}</StatusBanner>
       )}
-      {state.status?.notices.map(({ id, text }) => (
-        <StatusBanner key={`notice-${id}`} level="warning">
-          <span>{text}</span>
-          <Button
-            look="link"
-            onClick={() => void store.setup.dismissNotice(id)}
-          >
-            {trans.__('Dismiss')}
-          </Button>
-        </StatusBanner>
-      ))}
       {held && (
         <StatusBanner level="warning">
           <span>

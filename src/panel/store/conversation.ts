@@ -283,14 +283,6 @@ export class Conversation {
     );
   }
 
-  removeCell(cell_id: string): Promise<boolean> {
-    return this._command(session_id => ({
-      type: 'remove_cell',
-      session_id,
-      cell_id
-    }));
-  }
-
   /** Set the mode of this conversation and of new ones about this notebook. */
   setMode(mode: Mode): void {
     if (!this._options.state.byPerson()) {

@@ -40,9 +40,6 @@ export class Drafts implements IDrafts {
     }
     const draft = this._view(found.view, found.card);
     const source = notebooks.sourceOf(draft);
-    if (action === 'run' && draft.kind === 'notebook') {
-      this._onward.add(draftId);
-    }
     if (action === 'run' && source === null) {
       const failure = state.trans.__('The cell is no longer in the notebook.');
       sessions.patchDraft(draftId, { failure });
@@ -64,7 +61,6 @@ export class Drafts implements IDrafts {
     } catch (error) {
       const failure = state.messageOf(error);
       sessions.patchDraft(draftId, { phase: 'waiting', failure });
-      this._onward.delete(draftId);
       return false;
     }
   }
@@ -77,11 +73,6 @@ export class Drafts implements IDrafts {
       sessions.patchDraft(draftId, { failure: state.now.failure });
     }
     return decides;
-  }
-
-  /** Whether this page has just approved a new notebook by this draft; true once. */
-  wentOn(draftId: string): boolean {
-    return this._onward.delete(draftId);
   }
 
   private _view(view: ISessionView, card: ICardItem): IDraftView {
@@ -107,7 +98,5 @@ export class Drafts implements IDrafts {
     }
   }
 
-  /** Drafts of new notebooks that the person approved in this page. */
-  private readonly _onward = new Set<string>();
   private _last: readonly ICardItem[] = [];
 }

@@ -140,8 +140,7 @@ export class Sessions {
       changed: 0,
       last_seq: 0,
       held: '',
-      branches: [],
-      goes_on_from: ''
+      branches: []
     };
     return { ...unknown, session_id, notebook, mode, model, running: false };
   }

@@ -29,12 +29,6 @@ export class Setup {
     await this.refresh();
   }
 
-  async dismissNotice(id: number): Promise<void> {
-    await this._state.attempt(async () => {
-      this._state.patch({ status: await this._api.dismissNotice(id) });
-    });
-  }
-
   /** Load the list of models, now or as soon as a model is connected. */
   async loadModels(): Promise<void> {
     this._wanted = true;

@@ -3,7 +3,6 @@
  * draw the state and call these methods.
  */
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { Signal } from '@lumino/signaling';
 import { withLinks } from '../../markdown/plain';
 import type {
   IApi,
@@ -98,8 +97,6 @@ export class Store {
     'verification' | 'verify' | 'cancelVerification'
   >;
   readonly ends = new TurnEnds();
-  /** Emitted with the path of a new notebook that the person approved in this page. */
-  readonly wentOn = new Signal<this, string>(this);
 
   get shown(): ISessionView | null {
     return shownView(this.state.now);
@@ -344,9 +341,6 @@ export class Store {
     if (event.type === 'turn_ended') {
       this.state.patch({ freshKey: false });
       void this.conversation.leaveDemo(info.session_id);
-    } else if (event.type === 'went_on' && this.drafts.wentOn(event.draft_id)) {
-      this.showIn(event.notebook, event.session_id);
-      this.wentOn.emit(event.notebook);
     }
   }
 

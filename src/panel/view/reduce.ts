@@ -101,7 +101,6 @@ function apply(view: ISessionView, event: Event): ISessionView {
     case 'turn_undone':
     case 'turn_redone':
     case 'changes_kept':
-    case 'cell_removed':
       return reviewed(view, event);
 
     case 'text_delta':
@@ -179,13 +178,6 @@ function apply(view: ISessionView, event: Event): ISessionView {
         item => ({ ...item, answer: event.answer, closed: true })
       );
 
-    case 'went_on':
-      return append(view, key => ({
-        kind: 'went_on',
-        key,
-        notebook: event.notebook,
-        sessionId: event.session_id
-      }));
     case 'note':
       return append(view, key => ({
         kind: 'note',

@@ -1,6 +1,5 @@
 /** The person's decisions on the changes of finished turns: undone, redone, kept. */
 import type {
-  CellRemoved,
   ChangesKept,
   FilesKept,
   TurnEnded,
@@ -10,12 +9,9 @@ import type {
 import { replace } from './edit-view';
 import type { IEndItem, ISessionView } from './view';
 
-type Decision = TurnUndone | TurnRedone | ChangesKept | CellRemoved;
+type Decision = TurnUndone | TurnRedone | ChangesKept;
 
 export function reviewed(view: ISessionView, event: Decision): ISessionView {
-  if (event.type === 'cell_removed') {
-    return removed(view, event);
-  }
   return ends(
     view,
     item => item.end.turn === event.turn,
@@ -104,25 +100,6 @@ function acted(item: IEndItem, event: TurnUndone | TurnRedone): IEndItem {
     ...(event.without_outputs ?? [])
   ];
   return { ...item, left, withoutOutputs };
-}
-
-/** The card of a removed cell needs nothing more, and its turn no longer counts the cell. */
-function removed(view: ISessionView, event: CellRemoved): ISessionView {
-  const { cell_id } = event;
-  const counted = ends(
-    view,
-    item => item.end.added.includes(cell_id),
-    item => ({
-      ...marked(item, [cell_id], 'undone'),
-      redoable: [...item.redoable, ...(event.redoable ? [cell_id] : [])],
-      redone: []
-    })
-  );
-  return replace(
-    counted,
-    item => item.kind === 'card' && item.cellId === cell_id,
-    item => ({ ...item, leftover: false })
-  );
 }
 
 function marked(

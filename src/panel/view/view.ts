@@ -143,14 +143,6 @@ export interface INoteItem {
   readonly kernelDied: boolean;
 }
 
-/** The work goes on in a new notebook, in another conversation. */
-export interface IWentOnItem {
-  readonly kind: 'went_on';
-  readonly key: string;
-  readonly notebook: string;
-  readonly sessionId: string;
-}
-
 /** A failed cell that the server removed or restored at the end of a turn. */
 export interface ICleared {
   readonly cellId: string;
@@ -188,7 +180,6 @@ export type Item =
   | ICardItem
   | IQuestionItem
   | INoteItem
-  | IWentOnItem
   | IEndItem;
 
 /** One conversation. */

@@ -216,7 +216,7 @@ test.describe('without a key', () => {
   }) => {
     const saved: string[] = [];
     page.on('request', request => {
-      if (request.url().endsWith('/codeinterp/api/key')) {
+      if (request.url().includes('/codeinterp/api/connections/')) {
         saved.push(request.method());
       }
     });

@@ -51,7 +51,7 @@ async def run_calls(step: Step, calls: Sequence[ToolUse], invalid: Mapping[str, 
     for call in calls:
         await _carry_out(step, call, invalid.get(call.id))
         may_go_on = _may_go_on(step, call)
-        if step.turn.went_on or not may_go_on:
+        if not may_go_on:
             break
     stop(step, calls)
     return may_go_on

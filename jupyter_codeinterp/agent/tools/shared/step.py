@@ -188,7 +188,7 @@ def take_results(step: Step) -> None:
 
 def draft_of(
     call: ToolUse,
-    kind: Literal["kernel", "notebook", "verify", "tool", "cells"],
+    kind: Literal["kernel", "verify", "tool", "cells"],
     title: Sentence,
     words: str,
     *notices: Sentence,

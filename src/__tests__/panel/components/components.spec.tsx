@@ -582,19 +582,6 @@ describe('a card', () => {
       ).toContain(words);
     }
   );
-
-  it('offers to remove a failed cell that was left standing', async () => {
-    const shown = await panel(
-      started,
-      opened,
-      done({ status: 'error' }),
-      ended({ stop_reason: 'max_steps', message: 'Enough.', failed: ['cell1'] })
-    );
-    fireEvent.click(button('Remove'));
-    expect(shown.client.ofType('remove_cell')).toMatchObject([
-      { cell_id: 'cell1' }
-    ]);
-  });
 });
 
 describe('the end of a turn', () => {

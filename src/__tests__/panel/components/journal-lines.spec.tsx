@@ -26,19 +26,6 @@ const button = (name: string) => screen.findByRole('button', { name });
 afterEach(cleanup);
 
 describe('what the panel says of the journal', () => {
-  it('shows a notice until it is dismissed', async () => {
-    const made = makeStore();
-    const text = 'The journal of earlier conversations was damaged.';
-    made.api.current = { ...made.api.current, notices: [{ id: 7, text }] };
-    await made.store.setup.refresh();
-    await shown(made);
-    expect(screen.getByText(text)).toBeTruthy();
-    fireEvent.click(await button('Dismiss'));
-    await act(settled);
-    expect(made.api.current.notices).toEqual([]);
-    expect(made.store.state.now.status?.notices).toEqual([]);
-  });
-
   it('says that nothing can be kept, and asks again after a message', async () => {
     const made = makeStore();
     const warning = 'The disk is full. Conversations cannot be kept.';

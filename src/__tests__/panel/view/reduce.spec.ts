@@ -50,8 +50,6 @@ function line(item: Item): string {
       return `question: ${item.question} ${item.answer ?? (item.closed ? '-' : '?')}`;
     case 'note':
       return `note: ${item.text}`;
-    case 'went_on':
-      return `went on in ${item.notebook}`;
     case 'end':
       return `end: ${item.end.stop_reason}`;
   }
@@ -293,14 +291,6 @@ describe('the end of a turn', () => {
       'card: Again error left',
       'end: max_steps'
     ]);
-    expect(
-      lines(...failed, {
-        type: 'cell_removed',
-        redoable: false,
-        cell_id: 'cell1',
-        window: 0
-      })
-    ).not.toContain('card: Again error left');
   });
 
   it('says what was put back, what was kept, and what was left and why', () => {

@@ -34,14 +34,7 @@ function tellsWhy(card: ICardItem): boolean {
         (card.status === 'rejected' && !card.draft?.nonce);
 }
 
-const WITHOUT_CELL = [
-  'kernel',
-  'notebook',
-  'verify',
-  'tool',
-  'scratch',
-  'cells'
-];
+const WITHOUT_CELL = ['kernel', 'verify', 'tool', 'scratch', 'cells'];
 
 /** A tool call: state, title and time on one line, and the decision while it waits. */
 export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
@@ -152,13 +145,7 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
         <div className="jp-codeinterp-Card-leftover">
           {card.status === 'interrupted'
             ? trans.__('This cell was stopped and is still in the notebook.')
-            : trans.__('This cell failed and is still in the notebook.')}{' '}
-          <Button
-            look="link"
-            onClick={() => void store.conversation.removeCell(card.cellId)}
-          >
-            {trans.__('Remove')}
-          </Button>
+            : trans.__('This cell failed and is still in the notebook.')}
         </div>
       )}
     </div>

@@ -1,5 +1,4 @@
 /** The lines of a conversation that are not cards. */
-import { PathExt } from '@jupyterlab/coreutils';
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import React from 'react';
 import type { Retrying } from '../../../protocol/protocol';
@@ -7,11 +6,10 @@ import type {
   INoteItem,
   IQuestionItem,
   IThinkingItem,
-  IWentOnItem,
   Item
 } from '../../view/view';
 import { Button } from '../elements/Button';
-import { usePanel, usePanelState } from '../elements/context';
+import { usePanel } from '../elements/context';
 import { LongText, revealed } from '../elements/LongText';
 import { Markdown } from '../elements/Markdown';
 import { seconds, useCountdown, useElapsed } from '../elements/time';
@@ -43,8 +41,6 @@ export const ItemView = React.memo(function ItemView(props: {
       return <Question item={item} />;
     case 'note':
       return <NoteLine item={item} />;
-    case 'went_on':
-      return <WentOnLine item={item} />;
     case 'end':
       return <TurnEnd item={item} last={props.last} />;
   }
@@ -138,25 +134,6 @@ function NoteLine({ item }: { item: INoteItem }): JSX.Element {
   return (
     <p className="jp-codeinterp-Note" data-level={item.level}>
       {item.text}
-    </p>
-  );
-}
-
-function WentOnLine({ item }: { item: IWentOnItem }): JSX.Element {
-  const { store, trans, openNotebook } = usePanel();
-  const { known } = usePanelState();
-  const { sessionId } = item;
-  /** The notebook's path, also after a rename. */
-  const notebook = known[sessionId]?.notebook || item.notebook;
-  const open = () => {
-    store.showIn(notebook, sessionId);
-    void store.state.attempt(() => openNotebook(notebook));
-  };
-  return (
-    <p className="jp-codeinterp-Note" data-level="info">
-      <Button look="link" onClick={open}>
-        {trans.__('Continued in %1', PathExt.basename(notebook))}
-      </Button>
     </p>
   );
 }
