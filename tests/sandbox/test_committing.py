@@ -134,7 +134,7 @@ def test_a_run_that_breaks_off_still_says_that_files_wait(
         async def start_kernel(self, *_: object) -> None:
             raise Problem("It broke off.")
 
-    monkeypatch.setattr(run_module, "InProcess", Broken)
+    monkeypatch.setattr(run_module, "TerminalConversation", Broken)
     monkeypatch.setattr(run_module, "_sandboxed", lambda config: "python3-sandboxed")
     monkeypatch.setattr(overlays, "names", lambda root: frozenset())
     monkeypatch.setattr(overlays, "root", lambda config: root)
