@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, NoReturn
@@ -48,7 +47,7 @@ jupyter codeinterp sessions lists the ids.
 }
 
 
-_SETTING = re.compile(r"\{(model|max_steps|turn_timeout|cell_timeout)\}")
+_SETTING = re.compile(r"\{(model|max_steps)\}")
 YES = {"--yes": "run", "-y": "run", "--yes=edits": "edits", "--yes=all": "all"}
 """The narrowest first. What each covers: ``terminal/fronts.py``."""
 
@@ -202,13 +201,6 @@ def _turns(command: argparse.ArgumentParser) -> None:
         type=_steps,
         help="model calls in a turn, at most {max_steps} here (the default)",
     )
-    command.add_argument(
-        "--timeout",
-        metavar="S",
-        type=_seconds,
-        help="time limit of a turn in seconds, not counting time spent asking you (default: "
-        "none; with --yes {turn_timeout}, and {cell_timeout} for a cell)",
-    )
 
 
 def _verify(verify: argparse.ArgumentParser) -> None:
@@ -303,15 +295,8 @@ def _steps(text: str) -> int:
     return number
 
 
-def _seconds(text: str) -> float:
-    number = float(text)
-    if not (number > 0 and math.isfinite(number)):
-        raise argparse.ArgumentTypeError("must be more than 0")
-    return number
-
-
 def _shown(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else "none" if value is None else str(value)
+    return "none" if value is None else str(value)
 
 
 class Subcommand(NamedTuple):

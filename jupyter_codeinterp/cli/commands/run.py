@@ -125,7 +125,7 @@ async def _opened_in(
     """A new conversation, or the latest, with a running kernel. Raises Problem."""
     manager, path = bench.manager, place.path
     latest = next(iter(manager.list(path)), None)
-    talk, model = TerminalConversation(bench, path, options.timeout), options.model or ""
+    talk, model = TerminalConversation(bench, path), options.model or ""
     if options.continued:
         if latest is None:
             raise Problem(f"{path} has no conversation to continue.", USAGE)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
 from typing import Any
 
 from ...base.errors import CodeInterpError, CommandError
-from ...base.sentences import as_it_is
 from ...base.visible import visible_line
 from ...journal.transcript import AnswerText, Line, PastTurn
 from ...notebook.live.session_document import SessionDocument
 from ...run.approval.decisions import Alone
-from ...run.turn.ending import LIMITS, Ending
+from ...run.turn.ending import LIMITS
 from ...session.messages import Sender
 from ...session.service import carry_out
 from ...wire import events as e
@@ -55,20 +53,17 @@ def last_line(outputs: tuple[Output, ...]) -> str:
 
 
 class TerminalConversation:
-    """A conversation in this process. ``timeout``: seconds of a turn, without the time spent on
-    questions to the person."""
+    """A conversation in this process."""
 
-    def __init__(self, bench: LocalBench, path: str, timeout: float | None = None) -> None:
+    def __init__(self, bench: LocalBench, path: str) -> None:
         self._bench = bench
         self._path = path
-        self._timeout = timeout
         self._session_id = ""
         self._last = 0
         """The number of the last event that was read."""
         self._preloading: asyncio.Task[None] | None = None
         """Kept here, because the event loop holds tasks only weakly."""
         self._stopping: asyncio.Future[None] | None = None
-        self._clock: asyncio.TimerHandle | None = None
 
     def go_on(self, session_id: str, last: int) -> None:
         """Continue an earlier conversation."""
@@ -165,27 +160,15 @@ class TerminalConversation:
         with contextlib.suppress(CommandError):  # The conversation has ended.
             await self._carry_out(Cancel(self._session_id))
 
-    def watch(self, following: Following, began: float | None = None) -> None:
-        """Stop the turn at the time limit; otherwise check again later."""
+    def watch(self, following: Following) -> None:
+        """A turn begins."""
         document = self._session.workplace.document
         if isinstance(document, SessionDocument):
             document.on_outputs = following.on_outputs
-        if self._clock is not None:
-            self._clock.cancel()
-        if self._timeout is None:
-            return
-        began = time.monotonic() if began is None else began
-        left = self._timeout + following.attended + began - time.monotonic()
-        if left > 0:
-            loop = asyncio.get_running_loop()
-            self._clock = loop.call_later(left, self.watch, following, began)
-        elif self._session.running:
-            words = as_it_is(f"Stopped at the time limit of {self._timeout:g} seconds.")
-            self._session.halt(Ending("budget", "time_limit", words))
 
 
 class Following:
-    """Follows one turn. ``attended``: seconds that questions to the person took."""
+    """Follows one turn."""
 
     def __init__(
         self, conversation: TerminalConversation, front: Front, stopping: Stopping
@@ -196,16 +179,8 @@ class Following:
         self._asking: asyncio.Task[None] | None = None
         self._waits_for = ""
         """The id of the call that the open question is about."""
-        self._asked_for = 0.0
-        """Seconds spent on finished questions."""
-        self._since: float | None = None
         self._closed = False
         """Whether the output is closed."""
-
-    @property
-    def attended(self) -> float:
-        waiting = 0.0 if self._since is None else time.monotonic() - self._since
-        return self._asked_for + waiting
 
     async def to_the_end(self) -> e.TurnEnded:
         try:
@@ -270,14 +245,10 @@ class Following:
 
     @contextlib.contextmanager
     def _person(self) -> Iterator[None]:
-        self._since = time.monotonic()
         try:
             yield
         except (InputClosed, OSError):
             self._stopping.stop()
-        finally:
-            self._asked_for += time.monotonic() - self._since
-            self._since = None
 
 
 async def to_the_end(
