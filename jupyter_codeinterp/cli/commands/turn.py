@@ -14,7 +14,7 @@ from ...notebook.live.session_document import SessionDocument
 from ...run.approval.decisions import Alone
 from ...run.turn.ending import LIMITS
 from ...session.messages import Sender
-from ...session.service import carry_out
+from ...session.service import Sent, carry_out
 from ...wire import events as e
 from ...wire.commands import Answer, Cancel, Decide, Retry, SendMessage, SessionCommand
 from ...wire.ops import Output
@@ -114,12 +114,13 @@ class TerminalConversation:
 
     async def _begin(self, command: SessionCommand, alone: Alone = "") -> None:
         try:
-            sent: Any = await self._carry_out(command, alone=alone)
+            sent = await self._carry_out(command, alone=alone)
         except CommandError as error:
             raise refused(error) from None
-        self._session = sent.session
-        self._session.kept = True
-        self._session_id = self._session.info.session_id
+        if isinstance(sent, Sent):
+            self._session = sent.session
+            self._session.kept = True
+            self._session_id = self._session.info.session_id
 
     async def _carry_out(
         self, command: SessionCommand, *, alone: Alone = "", nobody: bool = False
