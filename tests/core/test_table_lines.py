@@ -162,8 +162,3 @@ async def test_what_the_code_asks_for_or_shows_has_no_line(
 ) -> None:
     b = bench(*map(run, cells), say("Done."))
     assert tuple(await of(b)) == lines_told
-
-
-async def test_an_empty_filter_that_is_used_has_a_line(bench: Benches, room: Room) -> None:
-    b = bench(run(f"{GAPS}\nk = t[t['a'] > t['a'].max()]['a'].mean()"), say("Done."))
-    assert "kept 0 of 49 rows" in (await of(b))[0]

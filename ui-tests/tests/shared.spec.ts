@@ -28,7 +28,7 @@ function errorsIn(context: BrowserContext): string[] {
 async function isShared(page: Page): Promise<boolean> {
   return page.evaluate(() => {
     const open = window.jupyterapp.shell.currentWidget as NotebookPanel;
-    return open.content.model!.collaborative;
+    return open.content.model!.collaborative === true;
   });
 }
 

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Literal
 
 from ...api import CellCode, CellOutputs, Fact, Finding, Place
-from ...base.sentences import Sentence, as_it_is
+from ...base.sentences import Sentence
 from ...cell_code.parsing import base
 from ...cell_code.source import Source, dotted, is_method_call, keyword, label, parsed, same
 
@@ -21,8 +21,6 @@ FILTER, JOIN, LOST = "Filter", "Join", "Lost values"
 
 FEW = 5
 """Maximum number of distinct values of a column that a sentence lists."""
-TABLES = {"head", "tail", "to_string", "sort_values", "reset_index"}
-"""Methods whose result is empty if the table is."""
 
 
 def filters(cell: CellCode, outputs: CellOutputs) -> Iterator[Finding]:
@@ -30,33 +28,10 @@ def filters(cell: CellCode, outputs: CellOutputs) -> Iterator[Finding]:
     if source is None:
         return
     empty = list(facts(outputs, "empty_filter"))
-    explained: set[int] = set()
     for fact in facts(outputs, "no_match"):
-        around = [one for one in empty if _is_part(source, fact, one)]
-        explained.update(map(id, around))
-        if (found := _no_match(source, fact, bool(around))) is not None:
+        is_empty = any(_is_part(source, fact, one) for one in empty)
+        if (found := _no_match(source, fact, is_empty)) is not None:
             yield found
-    for fact in empty:
-        node = source.at(fact.place)
-        if id(fact) in explained or node is None:
-            continue
-        if not is_looked_at(source, node) and not _is_shown(source, node):
-            words = f"{code_at(source, fact, 'A filter')} kept 0 of {number(fact, 'rows'):,} rows."
-            yield Finding(FILTER, as_it_is(words), fact.place, audience="model")
-
-
-def _is_shown(source: Source, node: ast.AST) -> bool:
-    """Whether the code prints the table, so that its outputs show that it is empty."""
-    name = assigned_name(source, node)
-    for one in (node, *(source.names.get(name, ()) if name else ())):
-        over = source.parents.get(one)
-        while isinstance(over, ast.Attribute) and over.attr in TABLES:
-            over = source.parents.get(source.parents[over])
-        if isinstance(over, ast.Expr):
-            return True
-        if isinstance(over, ast.Call) and label(over.func) in ("print", "display"):
-            return True
-    return False
 
 
 def _is_part(source: Source, fact: Fact, around: Fact) -> bool:
@@ -328,11 +303,6 @@ def listed(values: tuple[str, ...]) -> str:
     if len(values) < 2:
         return "".join(values)
     return Sentence("{names} and {last}", names=", ".join(values[:-1]), last=values[-1])
-
-
-def code_at(source: Source, fact: Fact, otherwise: str) -> str:
-    node = source.at(fact.place)
-    return f"`{source.text(node)}`" if node is not None else otherwise
 
 
 def within(inner: Place | None, outer: Place | None) -> bool:

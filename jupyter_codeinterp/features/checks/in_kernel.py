@@ -298,14 +298,6 @@ def equal(result: Any, args: Any, kwargs: Any) -> Facts:
         yield no_match(series, values, near(values, wanted))
 
 
-def contains(result: Any, args: Any, kwargs: Any) -> Facts:
-    series, wanted = args[0]._orig, args[1] if len(args) > 1 else kwargs.get("pat")
-    if is_series(series) and type(wanted) is str and len(series) and not result.any():
-        values = sample(series)
-        alike = {text for text in values if type(text) is str and folded(wanted) in folded(text)}
-        yield no_match(series, values, list(map(shown, sorted(alike)[:EXAMPLES])))
-
-
 def isin(result: Any, args: Any, kwargs: Any) -> Facts:
     """``series.isin(values)``: no row has any of them."""
     series, wanted = args[0], args[1] if len(args) > 1 else kwargs.get("values")
@@ -615,7 +607,6 @@ def watched() -> Iterator[Watched]:
         (sys.modules["pandas.core.indexing"]._LocIndexer, "__getitem__", part),
         (pd.Series, "__eq__", equal),
         (pd.Series, "isin", isin),
-        (pd.Series.str, "contains", contains),
         (pd, "to_numeric", to_numeric),
         (pd, "to_datetime", to_datetime),
         (pd, "merge", merge),

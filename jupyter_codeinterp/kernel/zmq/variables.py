@@ -148,9 +148,7 @@ class Variables:
         if info.language != "python":
             return {"refused": "other_language"}
         try:
-            await self.prepare()
-            answer = await asyncio.wait_for(self._read(asked, TABLES), LIMIT)
-            return answer or {"refused": "busy"}
+            return await asyncio.wait_for(self._table(asked), LIMIT) or {"refused": "busy"}
         except asyncio.TimeoutError:
             return {"refused": "busy" if self._is_blocked else "slow"}
         except KernelError:
@@ -158,6 +156,10 @@ class Variables:
             if self._link.closed:
                 raise
             return {"refused": "slow"}
+
+    async def _table(self, asked: dict[str, Any]) -> dict[str, Any]:
+        await self.prepare()  # It creates the subshell that answers while a cell runs.
+        return await self._read(asked, TABLES)
 
     async def _read(self, asked: dict[str, Any], target: str = TARGET) -> dict[str, Any]:
         """The answer of a target; {} if the kernel cannot answer now."""
