@@ -47,7 +47,7 @@ jupyter codeinterp sessions lists the ids.
 }
 
 
-_SETTING = re.compile(r"\{(model|max_steps)\}")
+_SETTING = re.compile(r"\{(model|max_steps|turn_timeout|cell_timeout)\}")
 YES = {"--yes": "run", "-y": "run", "--yes=edits": "edits", "--yes=all": "all"}
 """The narrowest first. What each covers: ``terminal/fronts.py``."""
 
@@ -199,7 +199,8 @@ def _turns(command: argparse.ArgumentParser) -> None:
         "--max-steps",
         metavar="N",
         type=_steps,
-        help="model calls in a turn, at most {max_steps} here (the default)",
+        help="model calls in a turn, at most {max_steps} here (the default); the limits in seconds "
+        "are with --yes {turn_timeout} for a turn and {cell_timeout} for a cell",
     )
 
 
@@ -296,7 +297,7 @@ def _steps(text: str) -> int:
 
 
 def _shown(value: object) -> str:
-    return "none" if value is None else str(value)
+    return f"{value:g}" if isinstance(value, float) else "none" if value is None else str(value)
 
 
 class Subcommand(NamedTuple):
