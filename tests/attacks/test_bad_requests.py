@@ -24,8 +24,11 @@ BODIES = {
     "nothing but a quote": '"',
     "zeros": b"\0" * 100,
 }
+WITHOUT_A_BODY = {("POST", "mcp/token")}
+"""What a request has as a body is not read."""
 WITH_A_BODY = sorted(
     {(method, path) for method, path, _ in ROUTES if method in ("POST", "PATCH", "PUT")}
+    - WITHOUT_A_BODY
 )
 
 
