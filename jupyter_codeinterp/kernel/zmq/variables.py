@@ -46,11 +46,6 @@ def files(paths: Sequence[str], **names: str) -> str:
     return f"({namespace(paths, names)} and None)"
 
 
-def answer_of(paths: Sequence[str], **names: str) -> str:
-    """An expression that runs files as ``files`` does; its value is the last one's ``ANSWER``."""
-    return f"{namespace(paths, names)}['ANSWER']"
-
-
 def namespace(paths: Sequence[str], names: dict[str, str]) -> str:
     """An expression that runs files as ``files`` does; its value is the last one's namespace."""
     plain = list(map(plain_text, paths))

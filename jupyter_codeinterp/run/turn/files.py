@@ -43,9 +43,6 @@ class OverlayFiles(msgspec.Struct, frozen=True):
     overlay: bool = False
 
 
-NOTHING_WAITS = OverlayFiles()
-
-
 def made(
     before: FolderScan | None, after: FolderScan | None, scrub: Callable[[str], str]
 ) -> tuple[tuple[MadeFile, ...], int]:
