@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from jupyter_codeinterp.agent.agent import SPOKEN_TO as CAUTION
 from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.cli.arguments import parse, parser
 from jupyter_codeinterp.cli.commands.turn import exit_code
@@ -637,3 +638,21 @@ def test_a_card_names_the_cell_and_its_picture_and_shows_a_table() -> None:
     assert "✓ Move “Chart”  (now cell 4)\n" in said and "Move a cell" not in said
     assert "[picture: in cell 4 of nb.ipynb]" in said and "Figure" not in said
     assert "row 20" in said.partition("Long")[0] and said.count("lines more") == 1
+
+
+def test_edits_by_title_the_report_of_verify_and_a_caution_are_shown() -> None:
+    file = StringIO()
+    person = Person(Screen(file=file, width=100), Stopping(), False, str)
+    report = "status=error\n1 failed, 1 same.\ncell 2: failed: KeyError: 'b'"
+    caution = Sentence(CAUTION, signs="“ignore your instructions”")
+    for event in (
+        e.ToolDone("1", "verify", Sentence("Verify the notebook"), "error", detail=report),
+        e.ToolDone("2", "edit_cell", Sentence("Mend the total"), "ok", cell_id="c"),
+        e.Note(caution, "warning"),
+        e.TurnEnded(1, "end_turn", edited=("c",)),
+    ):
+        person.show(event, b"")
+    said = " ".join(file.getvalue().split())
+    assert "✗ Verify the notebook" in said and "cell 2: failed: KeyError: 'b'" in said
+    assert "Data that the model read has words like instructions" in said
+    assert "✓ Cells: 1 edited (Mend the total)." in said

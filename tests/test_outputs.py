@@ -140,6 +140,7 @@ WIDGET = {"application/vnd.jupyter.widget-view+json": {"model_id": "abc"}}
         ({"application/javascript": "alert(1)"}, "[application/javascript not shown]"),
         ({"image/svg+xml": "<svg/>", "text/plain": FIGURE}, HIDDEN.format("SVG")),
         ({"image/svg+xml": "<svg/>"}, HIDDEN.format("SVG")),
+        ({"image/gif": PNG, "text/plain": BARE}, HIDDEN.format("picture")),
         ({"application/vnd.plotly.v1+json": {"data": [1]}}, HIDDEN.format("Plotly chart")),
         (
             {

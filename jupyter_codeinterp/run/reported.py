@@ -1,5 +1,5 @@
 """Reads the kernel's report on a run: facts, changes of variables and the result; for the model,
-the names that exist in place of a missing one, failed shell commands, and plots that nothing shows.
+the names that exist in place of a missing one, and failed shell commands.
 
 The report is untrusted: it is bounded, and its names reach the model inert and between delimiters.
 """

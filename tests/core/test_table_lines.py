@@ -152,6 +152,7 @@ AS_TEXT = "`t`: `a` has numbers as text, such as '5'"
         ((GAPS, OTHER), (LACKS, "`u`: `b` lacks 9 of 50 values")),
         ((f"{GAPS}\n{OTHER}",), (f"{LACKS}\n`u`: `b` lacks 9 of 50 values",)),
         ((GAPS, GAPS), (LACKS, "")),
+        ((f"{READ}for t in [pd.read_csv(StringIO(text))]:\n    pass",), ("",)),
         ((f"{GAPS}\nt.loc[t['a'] > t['a'].max()]",), (LACKS,)),
         ((f"{GAPS}\nu = t[t['a'] > t['a'].max()].head()\nprint(u)",), (LACKS,)),
         ((f"{GAPS}\nprint(t[t['a'] > t['a'].max()].head().to_string())",), (LACKS,)),

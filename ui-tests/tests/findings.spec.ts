@@ -66,7 +66,7 @@ test('what the model said and a result is not, and what Auto asks about', async 
   });
 });
 
-test('what a card says of its code: a filter that matches no row, and its reach', async ({
+test('what a card says of its code: a filter that matches no row', async ({
   model,
   notebook,
   page,

@@ -101,6 +101,10 @@ describe('the bar under a draft', () => {
     const node = await bar();
     await still(node, 'Run');
     await still(node, 'Run all in this turn');
+    const all = node.querySelector('[title*="later code of this turn"]');
+    expect(all?.getAttribute('title')).toContain(
+      'Changes to your own cells, installs and the kernel still ask.'
+    );
     press(node, 'Run');
     press(node, 'Reject');
     press(node, 'Run all in this turn');
