@@ -43,7 +43,6 @@ export function Decision({ draft }: { draft: IDraftView }): JSX.Element {
     markdown: [trans.__('Accept'), trans.__('Reject')],
     delete: [trans.__('Delete'), trans.__('Keep')],
     kernel: [draft.title, trans.__('Reject')],
-    notebook: [draft.title, trans.__('Reject')],
     verify: [trans.__('Run'), trans.__('Reject')],
     tool: [trans.__('Run'), trans.__('Reject')],
     scratch: [trans.__('Run'), trans.__('Reject')],
