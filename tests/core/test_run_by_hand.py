@@ -13,7 +13,7 @@ from jupyter_codeinterp.wire.ops import BeginRun, FinishRun
 from tests.core.by_hand import begin, by_hand
 from tests.core.conftest import Room
 from tests.kernels import Gate
-from tests.scripted import Bench, run, say
+from tests.scripted import Bench, call, run, say
 
 Benches = Callable[..., Bench]
 
@@ -48,6 +48,28 @@ async def test_the_same_text_run_anywhere_else_decides_nothing(bench: Benches, r
     assert b.of(e.DraftDecided) == []
     b.decide(draft, "reject")
     await b.ended()
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("edit_cell", {"cell_id": "c1", "source": "x = 21"}),
+        ("delete_cell", {"cell_id": "c1"}),
+        ("scratch", {"source": "x = 21"}),
+    ],
+)
+async def test_no_other_draft_is_decided_by_it(
+    bench: Benches, room: Room, name: str, given: dict[str, str]
+) -> None:
+    b = bench(call(name, title="A title", **given), say("Done."))
+    b.send()
+    draft = await b.draft()
+    b.session.decisions.run_by_hand(draft.cell_id, "x = 22")
+    await room.run("pass")
+    assert b.of(e.DraftDecided) == []
+    b.decide(draft, "reject")
+    await b.ended()
+    assert await room.ran() == ["pass"] and b.document.sources() == ["x = 20"]
 
 
 async def test_run_was_pressed_and_waits_for_the_kernel(

@@ -145,10 +145,10 @@ class Decisions:
 
     def run_by_hand(self, cell_id: str, source: str) -> None:
         """Record that the person runs the draft in this cell by a notebook command. If it waits,
-        that is their decision."""
+        that is their decision. A run of a cell with a proposed change decides nothing."""
         self._by_hand.add(cell_id)
         draft = self.draft
-        if draft is not None and draft.cell_id == cell_id:
+        if draft is not None and draft.kind == "insert" and draft.cell_id == cell_id:
             self._decided.add(draft.nonce)
             decision = Decision("run", "person", source, reason=BY_HAND)
             self._drafts[draft.draft_id][1].set_result(decision)
