@@ -6,10 +6,12 @@ import asyncio
 import contextlib
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -191,6 +193,35 @@ async def test_a_withdrawn_approval_ends_it_and_its_tools(place: Place) -> None:
     assert (await servers.tools())[0] == []
     await servers.approve(digest)
     assert len(await opened(servers)) == 7
+
+
+async def test_a_withdrawn_server_starts_for_no_call_that_waits(place: Place) -> None:
+    place.name(one=entry(f"log={place.log}"))
+    servers = place.servers()
+    digest = await approved(servers)
+    tools = await opened(servers)
+    hangs = asyncio.ensure_future(servers.call(tools["hang"], {}))
+    await until(lambda: any(line.startswith("call hang") for line in place.logged))
+    waits = asyncio.ensure_future(servers.call(tools["echo"], {}))
+    await asyncio.sleep(0)
+    await servers.withdraw(digest)
+    results = await asyncio.gather(hangs, waits, return_exceptions=True)
+    assert [getattr(one, "code", one) for one in results] == ["ended", "not_started"]
+    assert sum(line.startswith("start") for line in place.logged) == 1
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5])
+async def test_a_server_closed_while_it_starts_does_not_start(place: Place, steps: int) -> None:
+    place.name(one=entry(f"log={place.log}"))
+    [one], _ = entries_for(place.data, {}, files=True)
+    server = server_module.Server(one, str)
+    looks = asyncio.ensure_future(server.list_tools())
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    await server.close()
+    with pytest.raises(ToolServerError, match="turned off"):
+        await looks
+    assert place.logged == []
 
 
 async def test_another_jupyter_server_withdraws_the_approval(place: Place) -> None:
@@ -699,3 +730,34 @@ async def test_a_web_server_that_misbehaves_is_given_up(
         assert tools == [] and "is not available" in words
         assert "not-for-others" not in words
         assert b"not-for-others" in asked[0], "it gets the header of its entry"
+
+
+def most_of_children() -> int:
+    """The memory of the largest process that this one has started, in kilobytes."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+
+
+async def test_an_address_that_sends_gigabytes_does_not_fill_the_memory(place: Place) -> None:
+    before = most_of_children()
+    packer = zlib.compressobj(9, wbits=31)
+    begin, more = (
+        packer.compress(bytes(64_000_000)) + packer.flush(zlib.Z_FULL_FLUSH) for _ in range(2)
+    )
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+            await reader.readuntil(b"\r\n\r\n")
+            head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip"
+            writer.write(f"{head}\r\nConnection: close\r\n\r\n".encode())
+            writer.write(begin + more * 40)
+            await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        place.name(one={"url": f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"})
+        servers = place.servers()
+        await approved(servers)
+        tools, [words] = await servers.tools()
+        await servers.close()
+    assert tools == [] and "is not available" in words
+    assert most_of_children() <= max(before, 2_000_000), "kilobytes"

@@ -39,6 +39,8 @@ MOST_TEXT = 300_000
 """Characters of an answer."""
 LONGEST = 4_000_000
 """Characters of our answer: below the limit of its reader."""
+MOST_MEMORY = 2_000_000_000
+"""Bytes of addresses of this process, if it reads what another machine sends."""
 
 
 async def main() -> None:
@@ -53,6 +55,10 @@ async def main() -> None:
 
 async def work(lines: asyncio.Queue[bytes]) -> None:
     entry = json.loads(await lines.get())
+    if entry["url"] and sys.platform == "linux":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     about = types.Implementation(name="jupyter_codeinterp", version=entry["version"])
     with tempfile.TemporaryFile() as errors:
         transport: Any = address(entry) if entry["url"] else program(entry, errors)

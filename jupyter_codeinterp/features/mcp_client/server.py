@@ -33,6 +33,7 @@ ENDS = {
     "ended": Sentence("The server ended during this. It may have done something. {words}"),
 }
 """By the code of the error."""
+OFF = Sentence("This server is turned off.")
 TOO_SLOW = Sentence("The server did not answer within {limit:g} s. It may have done something.")
 REFUSED = Sentence("The server refused it: {words}")
 
@@ -48,6 +49,7 @@ class Server:
         self._scrub = scrub
         self._one = asyncio.Lock()
         self._process: asyncio.subprocess.Process | None = None
+        self._closed = False
         self._endings: list[asyncio.Future[None]] = []
 
     async def list_tools(self) -> list[RawTool]:
@@ -75,15 +77,20 @@ class Server:
     async def _start(self) -> None:
         if find_spec("mcp") is None:
             raise ToolServerError("not_started", NOT_INSTALLED)
-        self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", HELPER),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            cwd="/",
-            limit=LONGEST,
-            start_new_session=True,
-        )
+        if not self._closed:
+            self._process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", HELPER),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                cwd="/",
+                limit=LONGEST,
+                start_new_session=True,
+            )
+        if self._closed:
+            # Somebody may have closed it meanwhile. The helper has no entry yet.
+            await self.close()
+            raise ToolServerError("not_started", OFF)
         one = self.entry
         entry = {"url": one.url, "headers": filled(one.headers), "version": __version__}
         entry |= {"command": one.command, "args": one.args, "env": filled(one.env)}
@@ -122,6 +129,8 @@ class Server:
             self._endings.append(asyncio.ensure_future(_ended(process)))
 
     async def close(self) -> None:
+        """End it for good, also for calls that wait."""
+        self._closed = True
         self._end()
         await asyncio.gather(*self._endings)
 

@@ -17,7 +17,7 @@ from ...base.sentences import Sentence, as_it_is
 from ...base.visible import visible_line
 from ...view.redaction.found_secrets import without_secrets
 from .entries import ServerEntry, described, entries_for
-from .server import Server
+from .server import OFF, Server
 from .tools import BadTool, OutsideAnswer, OutsideTool, RawTool, outside_tool
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ LEFT_OUT = Sentence(
 )
 NO_ROOM = Sentence("all servers together may have {count} tools", count=MOST_TOOLS)
 UNKNOWN = "The entry of this server was changed or removed. Reload the list."
-OFF = Sentence("This server is turned off.")
 CHANGED = Sentence(
     "The server has changed or removed this tool since the conversation began. A new conversation "
     "gets its current tools."
