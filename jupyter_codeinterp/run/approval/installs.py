@@ -20,7 +20,7 @@ _INSTALLS = frozenset(("install", "add", "update", "upgrade", "sync"))
 
 _COMMENT = re.compile(r"^([^'\"!%#\n]*)#.*$", re.MULTILINE)
 """A comment in a line without quotes and magics, where the ``#`` may mean something else."""
-_BETWEEN = r"[\s'\",\\]{1,20}"
+_BETWEEN = r"[\s'\",\\]{1,99}"
 _COMMAND = re.compile(
     r"(?:(?<![\w.-])(?:pip3?(?:\.\d{1,3})?|conda|mamba|micromamba|uv)(?:\.exe)?"
     rf"{_BETWEEN}(?:(?:pip|env|tool|-[\w=-]{{1,40}}){_BETWEEN}){{0,5}}"
