@@ -350,7 +350,7 @@ class Run:
             outputs=self._collector.outputs,
             execution_count=self._count,
             elapsed=self._loop.time() - self._sent_at,
-            note=together(*self._end_notes(reply), *self._notes, self._collector.note),
+            note=together(*self._end_notes(), *self._notes, self._collector.note),
             pages=tuple(_texts(part.get("data") for part in _payload(reply, "page"))),
             report=next(iter(_payload(reply, WATCH)), {}),
             captured=captured,
@@ -372,7 +372,7 @@ class Run:
             return "interrupted"
         return "ok" if reply.get("status") == "ok" else "error"
 
-    def _end_notes(self, reply: dict[str, Any]) -> Iterator[Sentence]:
+    def _end_notes(self) -> Iterator[Sentence]:
         if self._cause == "dead":
             return
         if self._limit:

@@ -78,7 +78,7 @@ class NotebookScreen:
         if key in self._displays:
             self.show(key, {"text/plain": ""})
 
-    def code(self, key: str, source: str, title: str) -> None:
+    def code(self, key: str, source: str) -> None:
         self.show(key, code_bundle(source))
 
     def note(self, words: str) -> None:

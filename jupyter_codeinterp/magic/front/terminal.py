@@ -46,7 +46,7 @@ class TerminalScreen:
     def drop(self, key: str) -> None:
         self._close()
 
-    def code(self, key: str, source: str, title: str) -> None:
+    def code(self, key: str, source: str) -> None:
         if self._shown.get(key) == source:
             return
         self._shown[key] = source

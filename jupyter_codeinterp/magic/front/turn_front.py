@@ -77,7 +77,7 @@ class TurnFront:
             # Reviewed code was shown already; ``source`` is None unless the person changed it.
             shows = self._kinds.get(event.draft_id) not in ("markdown", "delete", "move")
             if event.action == "run" and event.source is not None and shows:
-                screen.code(event.draft_id, event.source, "")
+                screen.code(event.draft_id, event.source)
         elif isinstance(event, QuestionAsked):
             self._question(event)
         elif isinstance(event, ToolDone):
@@ -96,9 +96,9 @@ class TurnFront:
             self._screen.note(f"Proposal: delete the cell “{draft.title}”.")
         elif draft.kind == "edit" and not draft.runs:
             self._screen.note(f"Proposal: change the cell “{draft.title}”, and leave it unrun:")
-            self._screen.code(draft.draft_id, draft.source, draft.title)
+            self._screen.code(draft.draft_id, draft.source)
         elif draft.runs and draft.editable:
-            self._screen.code(draft.draft_id, draft.source, draft.title)
+            self._screen.code(draft.draft_id, draft.source)
         else:
             self._screen.note(draft.source)
         for notice in draft.notices:
@@ -119,7 +119,7 @@ class TurnFront:
                 self._assistant.decide(draft, "reject", draft.source, choice.reason, nobody)
             else:
                 if choice.action == "edited":
-                    self._screen.code(draft.draft_id, choice.source, draft.title)
+                    self._screen.code(draft.draft_id, choice.source)
                 self._assistant.decide(draft, "run", choice.source)
         except CommandError as error:
             self._screen.problem(error.message)
