@@ -152,9 +152,11 @@ async def test_the_state_of_a_kernel(gate: Gate, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.usefixtures("patient")
 async def test_the_first_question_waits_for_a_busy_kernel(gate: Gate) -> None:
-    async with python_and_person() as (kernel, person, _):
+    async with python_and_person() as (kernel, person, link):
+        await kernel.info()  # Else this question would wait.
         theirs = person.run(gate.source)
         await person.begun(theirs)
+        await until(lambda: link.busy)
         asked = asyncio.ensure_future(kernel.state())
         await asyncio.sleep(0)
         gate.open()
