@@ -18,8 +18,11 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from jupyter_codeinterp.base.errors import CommandError
+from jupyter_codeinterp.features.mcp_server import conversation
 from jupyter_codeinterp.features.mcp_server.token_file import NO_TOKEN, TokenFile
 from jupyter_codeinterp.features.mcp_server.tools import OFFERED
+from jupyter_codeinterp.session import service
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, text
 from tests.reference_window import notebook
 from tests.rest_client import RestClient, rest_client
@@ -242,6 +245,27 @@ async def test_a_person_can_go_on_with_a_model_and_the_client_begins_anew(
             await stream.event("turn_ended", 3)
         assert not (await client.call_tool("read_notebook", {"notebook": PATH})).is_error
     assert len(site.extension.manager.sessions) == 2
+
+
+async def test_after_a_call_that_could_not_begin_a_persons_turn_stays_theirs(
+    site: Site, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their mode may be Auto, in which the client's code would not wait for a review."""
+
+    async def refused(*given: Any) -> None:
+        raise CommandError("busy", "Not now.")
+
+    rest = await rest_client(site)
+    async with outside(site, await token(rest)) as client:
+        with monkeypatch.context() as patched:
+            patched.setattr(service, "send", refused)
+            assert (await client.call_tool("read_notebook", {"notebook": PATH})).is_error
+        (session,) = site.extension.manager.sessions.values()
+        session_id = session.info.session_id
+        monkeypatch.setattr(conversation, "PATIENCE", 0.1)
+        await rest.command("send_message", session_id, text="Go", mode="auto")
+        async with rest.follow(session_id) as stream:
+            assert "Only the other agent" in (await stream.event("text_done"))["text"]
 
 
 async def test_another_conversation_does_not_get_the_clients_calls(site: Site, file: Path) -> None:

@@ -566,7 +566,6 @@ ONLY_AT_THE_START = {
     "features.figures.outputs._BARE": "the whole text",
     "sandbox.network.book._ENTRY": "an entry of a fixed size, the whole of it",
     "sandbox.network.rules._NAME": "a host's name, the whole of it",
-    "sandbox.network.credentials._NAME": "a header's name, the whole of it",
     "sandbox.network.rules._PLACE": "an admin's entry or a request's target, the whole of it",
     "features.checks.in_kernel.NUMBER": "a value, the whole of it",
     "features.checks.in_kernel.ISO": "a value",

@@ -72,7 +72,7 @@ class ClientConversation:
                     await service.stop(self._manager, Cancel(self._session_id), PROGRAM)
                 raise
             finally:
-                self._call = None
+                self._call, self._turn_begins = None, False
 
     async def _carry_out(self, call: ToolUse) -> CallResult:
         while True:
