@@ -241,13 +241,13 @@ async def look(context: ToolContext, given: msgspec.Struct) -> Seen:
     return Seen("")
 
 LOOKS = Tool("look_up", "Look up", "Look up.", msgspec.Struct, run=look)
-CHANGES = Tool("put_in", "Put in", "Put in.", msgspec.Struct, effect="changes", run=look)
-REFUSED = Tool("run_cell", "Run", "Run.", msgspec.Struct, effect="changes", run=look)
+MORE = Tool("look_in", "Look in", "Look in.", msgspec.Struct, run=look)
+REFUSED = Tool("run_cell", "Run", "Run.", msgspec.Struct, run=look)
 """
 POINTS = """
 [jupyter_codeinterp.tools]
 look_up = adds_tools:LOOKS
-put_in = adds_tools:CHANGES
+look_in = adds_tools:MORE
 """
 
 
@@ -275,7 +275,7 @@ def broken_provider(cli: Cli) -> None:
 def test_the_doctor_names_what_other_packages_add(cli: Cli, of_the_folder: None) -> None:
     adding(cli)
     lines = cli.run("doctor").out.splitlines()
-    assert {"✓ The tool “look_up” of Adds_Tools", "✓ The tool “put_in” of Adds_Tools"} <= {*lines}
+    assert {"✓ The tool “look_up” of Adds_Tools", "✓ The tool “look_in” of Adds_Tools"} <= {*lines}
     cli.configure(allowed_packages=["others"])
     lines = cli.run("doctor").out.splitlines()
     left = "· The tool “look_up” of Adds_Tools was left out: the admin does not allow its package"

@@ -50,7 +50,7 @@ async def in_a_window(site: Site, mode: str) -> Asked:
 async def by_rest(site: Site, mode: str, **more: str) -> Asked:
     client = await rest_client(site)
     session_id = str((await client.post("sessions", notebook="a.ipynb", mode=mode))["session_id"])
-    await client.post("sessions", session_id, "messages", text="Go", mode=mode, **more)
+    await client.command("send_message", session_id, text="Go", mode=mode, **more)
     return await _decided(site, session_id)
 
 

@@ -196,7 +196,7 @@ class TestJupytext:
 
         async def turn(source: str) -> None:
             api.play(in_order([answer(run_cell(source)), DONE]))
-            await client.post("sessions", session_id, "messages", text="Go", mode="auto")
+            await client.command("send_message", session_id, text="Go", mode="auto")
             await until(lambda: not manager.running)
 
         await turn("y = 21")

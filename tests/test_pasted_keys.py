@@ -145,12 +145,10 @@ async def test_a_program_is_refused_too(site: Site, api: FakeAnthropic, jp_root_
     (jp_root_dir / "a.ipynb").write_text(json.dumps(notebook("x = 1")))
     client = await rest_client(site)
     session_id = (await client.post("sessions", notebook="a.ipynb"))["session_id"]
-    status, said = await client.send("POST", "sessions", session_id, "messages", text=PASTED)
+    status, said = await client.try_command("send_message", session_id, text=PASTED)
     assert (status, said["code"]) == (400, "looks_like_key")
-    sent = await client.post("sessions", session_id, "messages", text=PASTED, with_key=True)
+    sent = await client.command("send_message", session_id, text=PASTED, with_key=True)
     assert sent["did"] == "begin"
     await site.until(lambda: not site.extension.manager.running)
-    status, said = await client.send(
-        "POST", "sessions", session_id, "branches", turn=1, text=PASTED
-    )
+    status, said = await client.try_command("branch", session_id, turn=1, text=PASTED)
     assert (status, said["code"]) == (400, "looks_like_key")

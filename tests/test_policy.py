@@ -24,7 +24,7 @@ from jupyter_codeinterp.wire.events import Draft, Mode
 
 MODES = get_args(Mode)
 CHANGES = (
-    "run_new", "edit", "markdown", "delete", "kernel", "notebook", "verify", "outside",
+    "run_new", "edit", "markdown", "delete", "kernel", "verify", "outside",
 )  # fmt: skip
 
 # action, owned: what plan, review and auto say.
@@ -45,8 +45,6 @@ TABLE = [
     ("markdown", True, "refuse run run"),
     ("kernel", False, "refuse ask ask"),
     ("kernel", True, "refuse ask ask"),
-    ("notebook", False, "refuse ask ask"),
-    ("notebook", True, "refuse ask ask"),
     ("verify", False, "refuse ask run"),
     ("verify", True, "refuse ask run"),
     # Of a tool of an MCP server, "owned" is: the person always allows it.

@@ -45,7 +45,7 @@ async def test_approve_call_and_answer(site: Site, api: FakeAnthropic, file: Pat
     session = await client.post("sessions", notebook=PATH)
     session_id = session["session_id"]
     async with client.follow(session_id) as stream:
-        await client.post("sessions", session_id, "messages", text="Time?", mode="auto")
+        await client.command("send_message", session_id, text="Time?", mode="auto")
         waiting = await stream.event("draft_waiting")
         assert '"text": "noon"' in waiting["draft"]["source"]
         await client.decide(session_id, waiting["draft"])

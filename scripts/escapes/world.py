@@ -123,7 +123,8 @@ async def _conversation(server: Server, model: str) -> tuple[ReferenceWindow, di
     (server.folder / "notebooks" / "private.ipynb").write_text(json.dumps(book))
     window = ReferenceWindow(await login.connect(given.ticket), "private.ipynb", book)
     headers = {**login.headers, "X-Codeinterp-Window": given.secret}
-    await _post(server, "codeinterp/api/key", {"base_url": model, "key": KEY}, headers)
+    given_key = {"base_url": model, "key": KEY}
+    await _post(server, "codeinterp/api/connections/anthropic", given_key, headers)
     await window.open(await start_kernel(server, "python3", ""))
     await window.ask(SAID)
     draft = await window.draft()

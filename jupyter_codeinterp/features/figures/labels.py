@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from .outputs import HEADS, NO_HEAD, Shown, cells_of
 
 _WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+")
-_KEY = re.compile(r"(?:[^\s:=,;(){}\[\]]+ ?[:=] ?)+(?=[-+\u2212]?[\d.])")
+_NAME = r"[^\s:=,;(){}\[\]]{1,60} ?[:=]"
+_KEY = re.compile(rf"(?<![^\s,;(){{}}\[\]]){_NAME}(?: ?{_NAME})? ?(?=[-+\u2212]?[\d.])")
 """The key of a number, as in ``loss: 0.2`` and ``{'loss': 0.2}``."""
 _DIGIT = re.compile(r"\d")
 MOST_WORDS = 12
