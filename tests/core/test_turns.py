@@ -288,12 +288,12 @@ async def test_plots_go_to_the_model_as_images(bench: Benches) -> None:
 async def test_the_persons_own_long_cell_is_waited_for(bench: Benches, room: Room) -> None:
     b = bench(run("mine = 1"), say("Done."))
     await room.kernel.info()
-    theirs = room.person.run("import time; time.sleep(0.7); slept = 1")
+    theirs = room.person.run("import time; time.sleep(3); slept = 1")
     await room.person.begun(theirs)
     b.send(mode="auto")
     await b.event(e.KernelWaiting)
     await b.ended()
-    assert await room.ran() == ["import time; time.sleep(0.7); slept = 1", "mine = 1"]
+    assert await room.ran() == ["import time; time.sleep(3); slept = 1", "mine = 1"]
 
 
 async def test_text_between_calls_and_thinking_are_told(bench: Benches) -> None:
