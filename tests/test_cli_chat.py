@@ -140,7 +140,7 @@ def test_a_notebook_that_is_not_there(cli: Cli, name: str) -> None:
 def test_help_names_the_limits(cli: Cli) -> None:
     cli.configure(max_steps=7, turn_timeout=90.0)
     said = " ".join(cli.run("run", "--help").out.split())
-    assert "at most 7 here" in said and "--yes 90" in said and "claude-" in said
+    assert "at most 7 here" in said and "with --yes: 90 for a turn" in said and "claude-" in said
     assert "--yes=edits" in said and "/help lists" in cli.run("chat", "--help").out
     ran = cli.run("run", "a.ipynb", "#count", "--yes", "--max-steps", "3")
     assert ran.code == 3 and "To continue: jupyter codeinterp run a.ipynb --continue" in ran.err

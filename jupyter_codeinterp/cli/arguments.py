@@ -199,8 +199,8 @@ def _turns(command: argparse.ArgumentParser) -> None:
         "--max-steps",
         metavar="N",
         type=_steps,
-        help="model calls in a turn, at most {max_steps} here (the default); the limits in seconds "
-        "are with --yes {turn_timeout} for a turn and {cell_timeout} for a cell",
+        help="model calls in a turn, at most {max_steps} here (the default); limits in seconds "
+        "with --yes: {turn_timeout} for a turn, {cell_timeout} for a cell",
     )
 
 

@@ -177,13 +177,13 @@ _BY_START = by_start()
 
 def signs(text: str, most: int = MOST, told: Container[str] = ()) -> list[str]:
     """The first ``most`` phrases that read like instructions, each with the plain words up to the
-    end of its line, except those in ``told``."""
+    end of its line or of its tag, except those in ``told``."""
     found = dict.fromkeys(sign for sign in _signs(text) if sign not in told)
     return list(islice(found, most))
 
 
 def _signs(text: str) -> Iterator[str]:
-    lines = [line for line in text.splitlines() if not line.isspace()]
+    lines = [line for line in text.replace("</", "\n</").splitlines() if not line.isspace()]
     plain = [_plain(line).lstrip(" ") for line in lines]
     begins = list(accumulate(map(len, plain), initial=0))
     words = "".join(plain)
