@@ -2,13 +2,44 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import os
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from jupyter_codeinterp.notebook import table_heads
 from jupyter_codeinterp.notebook.table_heads import COLUMNS, heads
+
+FOOTER = (  # Of a file with the columns region, ' DIR', nested {a, b: [x]} and y, and three rows.
+    "FQQZnDUAGAZzY2hlbWEVCAAVDCUCGAZyZWdpb24lAEwcAAAAFQQlAhgEIERJUgA1AhgGbmVzdGVkFQQAFQQlAhgBYQA1"
+    "AhgBYhUCFQZMPAAAADUEGARsaXN0FQIAFQQlAhgHZWxlbWVudAAVCiUCGAF5ABYGGRwZXCYAHBUMGSUGABkYBnJlZ2lv"
+    "bhUMFgYWUBZiJghJHBUAFQAVAgA8FgYZBhkmAAYAAAAmABwVBBklBgAZGAQgRElSFQwWBhZiFmwmakkcFQAVABUCADwp"
+)
+BOOK = '<b xmlns:r="u"><sheets><sheet name="Q1 &amp; Q2" r:id="a"/><sheet name="B" r:id="b"/>'
+RELATIONS = '<R><Relationship Id="a" Target="worksheets/sheet7.xml"/></R>'
+SHEET = (
+    '<worksheet xmlns="n"><dimension ref="A1:B31"/><sheetData><row><c t="s"><v>1</v></c>'
+    '<c t="inlineStr"><is><t> DIR</t></is></c></row><row>'
+)
+TEXTS = "<sst><si><t>no</t></si><si><r><t>reg</t></r><r><t>ion</t></r></si>"
+
+
+def parquet(footer: bytes) -> bytes:
+    return b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1"
+
+
+def excel(sheet: str = SHEET, book: str = BOOK) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr("xl/workbook.xml", book)
+        made.writestr("xl/_rels/workbook.xml.rels", RELATIONS)
+        made.writestr("xl/worksheets/sheet7.xml", sheet)
+        made.writestr("xl/sharedStrings.xml", TEXTS)
+    return file.getvalue()
+
 
 CASES = [
     # the file, what it has, the words ("" for none)
@@ -24,7 +55,20 @@ CASES = [
     ("a.csv", b"a\x00\x1b[31m,b\n1,2\n", "1 row; columns 'a\\x00\\x1b[31m', b"),
     ("a.csv", b",".join(b"c%d" % n for n in range(500)), "c29 and 470 more"),
     ("a.csv", b"x" * 9_000 + b",b\n", f"columns {'x' * 60}, b"),
-    ("a.parquet", b"PAR1" * 9, ""),
+    ("a.parquet", parquet(base64.b64decode(FOOTER)), "3 rows; columns region, ' DIR', nested, y"),
+    ("a.parquet", parquet(base64.b64decode(FOOTER))[9:], ""),
+    ("a.parquet", parquet(b"\x1c" * 5_000), ""),
+    ("a.parquet", parquet(b"\x19\xfc\xff\xff\xff\xff\x0f"), ""),
+    ("a.parquet", parquet(b"\x19\xf7\xff\xff\xff\xff\xff\xff\x7f"), ""),
+    ("a.parquet", b"PAR1", ""),
+    ("a.xlsx", excel(), "sheet Q1 & Q2 A1:B31, first row: region, ' DIR'; other sheets: B"),
+    (
+        "a.xlsx",
+        excel("<b><sheetData>" + " " * 50_000_000),
+        "sheet Q1 & Q2; other sheets: B",
+    ),
+    ("a.xlsx", excel(book='<!DOCTYPE b [<!ENTITY a "aaa">]>' + BOOK), ""),
+    ("a.xlsx", excel(book="<a>" * 60_000), ""),
     ("a.xlsx", b"PK\5\6" + b"\xff" * 18, ""),
     ("a.txt", b"a,b", ""),
 ]

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..sandbox.shared import trees
+from .binary_heads import Sheets, excel, parquet
 
 MOST, SECONDS = 20, 0.5
 """Maximum number of files, and of folders; seconds for all of them."""
@@ -25,6 +26,8 @@ READ = 1_000_000
 COLUMNS, LONGEST = 30, 60
 """Maximum number of names, and of characters of each."""
 TEXTS = (".csv", ".tsv")
+WORKBOOKS = (".xlsx", ".xlsm")
+PARQUET = ".parquet"
 MOST_LISTED = 1_000
 """Entries of a folder that are looked at."""
 FIRST_NAMES, NAMES_LENGTH = 5, 120
@@ -38,7 +41,7 @@ def heads(root: Path, folder: str, names: Iterable[str]) -> dict[str, str]:
     slash, the first names in it. ``folder`` is below ``root``; no link is followed."""
     names, until = list(names), time.monotonic() + SECONDS
     found: dict[str, str] = {}
-    tables = [name for name in names if name.lower().endswith(TEXTS)][:MOST]
+    tables = [name for name in names if name.lower().endswith((*TEXTS, *WORKBOOKS, PARQUET))][:MOST]
     folders = [name for name in names if name.endswith("/")][:MOST]
     for name in (*tables, *folders):
         path = f"{folder}/{name}" if folder else name
@@ -56,7 +59,20 @@ def _head(root: Path, path: str) -> str:
         with trees.listed(root, path.rstrip("/")) as entries:
             return _first_names(islice(entries, MOST_LISTED))
     with trees.below(root, path) as (file, _):
-        return _text(file)
+        if path.lower().endswith(TEXTS):
+            return _text(file)
+        if path.lower().endswith(WORKBOOKS):
+            return _workbook(excel(file))
+        count, columns = parquet(file)
+        return f"{_rows(count)}; columns {_names(columns)}"
+
+
+def _workbook(sheets: Sheets) -> str:
+    first, *others = sheets.titles
+    extent = f" {sheets.extent}" if sheets.extent else ""
+    top = f", first row: {_names(sheets.first)}" if sheets.first else ""
+    more = f"; other sheets: {_names(others)}" if others else ""
+    return f"sheet {_shown(first)}{extent}{top}{more}"
 
 
 def _first_names(entries: Iterable[os.DirEntry[str]]) -> str:
