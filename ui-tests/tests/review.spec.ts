@@ -176,8 +176,7 @@ test('a draft is decided on by keys, by Reject, by the commands of the notebook 
     expect(cell.outputs).toHaveLength(1);
     const told = await model.told();
     if (cell.id === draft.id) {
-      expect(told).toContain('status=ok');
-      expect(told).toContain('The person ran this cell themselves.');
+      expect(told).toContain('The person runs this cell themselves.');
     } else {
       // In JupyterLab before 4.5 a cell of another type is another cell.
       expect(told).toContain('The person deleted this cell.');
@@ -203,7 +202,7 @@ test('a draft is decided on by keys, by Reject, by the commands of the notebook 
   });
 });
 
-test('a change is proposed, and what failed stays until it is removed', async ({
+test('a change is proposed, and what failed and stays says so', async ({
   model,
   notebook,
   page,
@@ -250,7 +249,7 @@ test('a change is proposed, and what failed stays until it is removed', async ({
     expect(await model.told()).toContain('mended = "by hand"');
   });
 
-  await test.step('a failed cell that is left says so and can be removed', async () => {
+  await test.step('a failed cell that is left says so', async () => {
     await panel.choose('Auto');
     await model.play('endless');
     await panel.ask('Try');
@@ -260,14 +259,5 @@ test('a change is proposed, and what failed stays until it is removed', async ({
     await expect(panel.log).toContainText(
       'This cell failed and is still in the notebook.'
     );
-    const remove = panel.log.getByRole('button', {
-      name: 'Remove',
-      exact: true
-    });
-    for (let left = 3; left > 0; left--) {
-      await expect(remove).toHaveCount(left);
-      await remove.first().click();
-    }
-    await expect.poll(() => notebook.sources()).toEqual(['mended = "by hand"']);
   });
 });

@@ -197,8 +197,8 @@ test('a script in an output calls what Run calls while the person writes and sen
   await page.keyboard.type('And');
   await page.keyboard.press('Enter');
   await expect.poll(() => calls(page)).toBeGreaterThan(15);
-  // The message is about the draft, which goes on waiting.
-  await expect(panel.said).toHaveCount(2);
+  // The message is queued, and the draft goes on waiting.
+  await expect(panel.root).toContainText('Queued: And');
   await panel.waiting('Add');
   await page.getByRole('button', { name: 'Show more rows' }).click();
   await expect(panel.root).toContainText(STILL);
