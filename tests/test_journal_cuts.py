@@ -88,8 +88,8 @@ def complete(told: dict[str, Told]) -> set[tuple[str, int]]:
 
 
 def opened(path: Path, whole: dict[str, Told]) -> tuple[int, bool]:
-    """How many turns are gone, and whether the file was set aside. Fails if what is left is
-    not what there was, or if nobody is told of a file that was set aside."""
+    """How many turns are gone, and whether the file was set aside. Fails if
+    turns that are left have changed, or if nobody learns of a file that was set aside."""
     store = SqliteStore(path)
     try:
         left = read(store)

@@ -43,7 +43,7 @@ async def test_code_runs_in_the_namespace_is_mended_and_answered(api: FakeAnthro
     assert "The total is **6**." in shown and "never" not in shown
     assert said(after) == "6\n" and said(left) == "['total', 'values']\n"
     assert "add up" in said(history), "it has the cell, not what ran for it"
-    assert "add up {values}, f'{x:>3}' and {{y}}" in prompts(api)[0], "as it was written"
+    assert "add up {values}, f'{x:>3}' and {{y}}" in prompts(api)[0], "unchanged"
     assert any(output.get("data", {}).get("text/plain") == "6" for output in asked["outputs"])
 
 

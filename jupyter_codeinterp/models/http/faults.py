@@ -150,7 +150,7 @@ def status_fault(
 
 
 def _passing(refusal: ApiRefusal, place: str, said: Sentence) -> Fault | None:
-    """The Fault of a status that another try may mend; None for others."""
+    """The Fault of a status after which the request may be sent again; None for others."""
     status = refusal.status
     if status == 429:
         code, words = "rate_limit", Sentence("The rate limit of {place} is reached.", place=place)

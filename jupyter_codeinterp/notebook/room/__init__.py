@@ -3,8 +3,7 @@
 document.py     takes frames as a window does; applies them in the room, answers
 shared.py       applies ops to a shared notebook
 cells.py        reads and writes its cells
-autosave.py     asks the room to save while nobody else is there
-saves.py        which ops the file holds after a save
+saves.py        asks the room to save while nobody else is there; which ops the file holds then
 rooms.py        what a room offers, and the errors on the way to it
 server_ydoc.py  the rooms of jupyter_server_ydoc
 

@@ -27,9 +27,8 @@ from ...wire.commands import (
 from ...wire.ops import Cell, CellView, protected_in
 from ..content import views
 from . import rooms, saves
-from .autosave import Autosave
 from .rooms import NOT_LOADED, NOT_OPENED, Room, RoomClosed, Rooms
-from .saves import Saves
+from .saves import Autosave, Saves
 from .shared import ORIGIN, SharedNotebook
 
 log = logging.getLogger(__name__)
