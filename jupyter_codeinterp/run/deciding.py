@@ -6,19 +6,24 @@ time of the run, nothing happens and the person decides again.
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
 from functools import partial
+from time import monotonic
+from typing import Literal
 
+from ..base.errors import DocumentError, KernelError
 from ..base.sentences import Sentence, as_it_is
 from ..wire.events import Draft, DraftWaiting
-from ..wire.ops import Delete, Move, SetSource
-from ..wire.ports import KernelInfo
+from ..wire.ops import CellView, Delete, Move, SetSource
+from ..wire.ports import ExecutionDone, KernelInfo
 from . import hooked
 from .approval import code_warnings, markdown_cells, policy
 from .approval.decisions import Decision, new_nonce
 from .approval.hooks import CellCode, Checked, HookNote, checked
 from .approval.modes import MODES
-from .job import ACTIONS, NOT_CONFIRMED, CellJob, Granted, RunAttempt, why_not
-from .running import CHANGED, run_in_kernel
+from .job import ACTIONS, NOT_CONFIRMED, RUNS_BY_HAND, CellJob, Granted, RunAttempt, why_not
+from .running import CHANGED, EDITED, run_in_kernel
 from .states import CellEvent
 
 MORE_TO_SEE = Sentence("There is more to see about this cell since you decided.")
@@ -26,6 +31,10 @@ NOT_RUN = Sentence("Changed and not run, as you asked.")
 OLD_OUTPUT = Sentence(
     "Changed and not run, as you asked. The output that it shows is of its earlier source."
 )
+RAN_BY_HAND = "The person ran this cell themselves."
+LOOKS, PAUSE = 20, 0.1
+"""Looks at a cell that a person ran, and seconds between them: the kernel may be idle before the
+page shows the end of the run."""
 TYPED_INTO = Sentence("You changed the cell while it was being written. Your version would run.")
 
 
@@ -68,7 +77,7 @@ async def _placed(job: CellJob) -> bool:
 async def _decide(job: CellJob, granted: Granted | None) -> None:
     """Get a decision and carry it out. Without ``result`` afterwards, it must be made anew."""
     if job.is_by_hand:
-        job.leave_to_person()
+        await _seen_by_hand(job)
         return
     turn = job.turn
     info = await turn.kernel_info() if job.is_code else None
@@ -152,7 +161,7 @@ async def _follow_decision(job: CellJob, at: RunAttempt) -> None:
         job.reject(decision.reason, edited, decision.by)
         return
     if job.is_by_hand:
-        job.leave_to_person()
+        await _seen_by_hand(job)
         return
     if job.is_code and at.source != job.source:
         # The person edited the code, so the hooks check it again.
@@ -165,6 +174,52 @@ async def _follow_decision(job: CellJob, at: RunAttempt) -> None:
         await _run(job, at)
     else:
         await _change(job, at)
+
+
+async def _seen_by_hand(job: CellJob) -> None:
+    """The person runs this draft by a notebook command: wait for the end, and read the cell."""
+    turn, began = job.turn, monotonic()
+    job.settle()
+    job.attempt = None  # Stop does not end their run.
+    turn.changed_variables = True  # The kernel makes no report on such a run.
+    with suppress(KernelError):
+        async with turn.kernel.hold():
+            pass
+    cell = await _after_run(job)
+    if cell is None:
+        job.end(job.made("not_confirmed", RUNS_BY_HAND, job.cell_id))
+        return
+    turn.context.seen(cell)
+    turn.notebook.has_run(cell.cell_id, cell.outputs)
+    notes = [RAN_BY_HAND]
+    if cell.source != job.proposed:
+        notes += (EDITED, turn.untrusted.shown(cell.source))
+    failed = any(output.get("output_type") == "error" for output in cell.outputs)
+    status: Literal["ok", "error"] = "error" if failed else "ok"
+    job.end(
+        turn.results.of_run(
+            job.call,
+            status,
+            title=job.title,
+            cell_id=job.cell_id,
+            done=ExecutionDone(status, cell.outputs, cell.execution_count, monotonic() - began),
+            seen=await turn.results.see(cell.outputs),
+            notes=tuple(notes),
+        )
+    )
+
+
+async def _after_run(job: CellJob) -> CellView | None:
+    """The cell with its new execution count; None if the page shows none."""
+    for _ in range(LOOKS):
+        try:
+            cell = await job.turn.notebook.look_at(job.cell_id)
+        except DocumentError:
+            return None
+        if cell is None or cell.execution_count is not None:
+            return cell
+        await asyncio.sleep(PAUSE)
+    return None
 
 
 async def _run(job: CellJob, at: RunAttempt) -> None:

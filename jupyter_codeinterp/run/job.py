@@ -24,7 +24,7 @@ from ..wire.ops import CellView, Delete, FinishRun, Insert, Output, Receipt, Set
 from ..wire.ports import ExecutionDone, KernelInfo, Slot
 from . import hooked
 from .approval import policy
-from .approval.decisions import BY_HAND, Decision
+from .approval.decisions import Decision
 from .approval.hooks import HookNote
 from .expected import Contract
 from .states import CellEvent, CellState, after
@@ -57,7 +57,7 @@ UNRESPONSIVE = "The kernel has not reacted to the interrupt yet."
 QUEUED = (
     "It is queued in the kernel behind the person's cell and will be interrupted when it starts."
 )
-RUNS_BY_HAND = Sentence(
+RUNS_BY_HAND = (
     "The person runs this cell themselves. read_output shows its output, once there is one."
 )
 IN_SANDBOX = Sentence("in a sandboxed kernel")
@@ -387,13 +387,6 @@ class CellJob:
         """Whether the person runs this draft by a notebook command, so that we do not."""
         return self.kind == "insert" and self.turn.decisions.ran_by_hand(self.cell_id)
 
-    def leave_to_person(self) -> None:
-        self.settle()
-        self.turn.changed_variables = True
-        self.end(
-            self.turn.results.not_run(self.call, RUNS_BY_HAND, self.title, self.cell_id, BY_HAND)
-        )
-
     def changed_meanwhile(self, receipt: Receipt) -> None:
         """An edit was not made: show the cell's current source."""
         turn = self.turn
@@ -443,6 +436,8 @@ class CellJob:
             self.turn.show(self.decided(stopped))
         if self.result is None and self.attempt is not None:
             self.never_ran("not_started", words, self.attempt)
+        elif self.result is None and self.is_by_hand:
+            self.end(self.made("not_confirmed", RUNS_BY_HAND, self.cell_id))
         self.remove()
         if self.result is None:
             self.end(self.made("not_started", words))

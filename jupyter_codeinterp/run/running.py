@@ -67,8 +67,8 @@ async def run_in_kernel(job: CellJob, at: RunAttempt) -> ExecutionDone | None:
             finally:
                 holding.cancel()
             if job.is_by_hand:
-                job.leave_to_person()
-            elif at.info is None or identity(slot.info) != identity(at.info):
+                return None
+            if at.info is None or identity(slot.info) != identity(at.info):
                 job.source = at.source
                 job.outdated(RESTARTED, at)
             elif await _begin(job, at):

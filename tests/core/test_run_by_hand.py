@@ -13,13 +13,13 @@ from jupyter_codeinterp.wire.ops import BeginRun, FinishRun
 from tests.core.by_hand import begin, by_hand
 from tests.core.conftest import Room
 from tests.kernels import Gate
-from tests.scripted import Bench, call, run, say
+from tests.scripted import Bench, call, fix, run, say
 
 Benches = Callable[..., Bench]
 
 
-async def test_it_runs_once_and_the_model_learns_of_it(bench: Benches, room: Room) -> None:
-    b = bench(run("n = 5\nprint(n)"), say("Done."), say("It is 5."))
+async def test_it_runs_once_and_its_outputs_are_the_result(bench: Benches, room: Room) -> None:
+    b = bench(run("n = 5\nprint(n)"), say("Done."))
     b.send()
     draft = await b.draft()
     await by_hand(b, room, draft)
@@ -29,13 +29,48 @@ async def test_it_runs_once_and_the_model_learns_of_it(bench: Benches, room: Roo
     assert await room.ran() == ["n = 5\nprint(n)"]
     assert b.document.sources() == ["x = 20", "n = 5\nprint(n)"]
     assert not any(isinstance(op, (BeginRun, FinishRun)) for op in b.document.ops)
-    assert b.results[0].startswith(f"status=not_run cell_id={draft.cell_id} place=2/2\n")
-    assert "The person runs this cell themselves." in b.results[0]
-    await b.turn("How much is it?")
-    told = str(b.model.requests[-1].messages[-1])
-    assert draft.cell_id in told and "5" in told
+    assert b.results[0].startswith(f"status=ok cell_id={draft.cell_id} place=2/2 execution_count=")
+    assert b.results[0].endswith("The person ran this cell themselves.\n5")
     decided = b.of(e.DraftDecided)[0]
     assert (decided.action, decided.by, decided.reason) == ("run", "person", "Run by hand.")
+
+
+async def test_what_they_typed_into_it_is_what_ran(bench: Benches, room: Room) -> None:
+    b = bench(run("print(1)"), say("Done."))
+    b.send()
+    await by_hand(b, room, await b.draft(), "print(2)")
+    await b.ended()
+    assert "The person edited the code" in b.results[0] and b.results[0].endswith("\n2")
+    assert await room.ran() == ["print(2)"]
+
+
+async def test_it_fails_and_is_fixed_in_its_cell(bench: Benches, room: Room) -> None:
+    b = bench(run("n = 1 / 0"), fix("n = 1"), say("Done."))
+    b.send()
+    draft = await b.draft()
+    begin(b, draft)
+    error = {"output_type": "error", "ename": "ZeroDivisionError", "evalue": "", "traceback": []}
+    b.document.end_by_hand(draft.cell_id, [error])
+    second = await b.draft(2)
+    assert (second.kind, second.cell_id) == ("edit", draft.cell_id)
+    b.decide(second)
+    await b.ended()
+    assert b.results[0].startswith("status=error") and "ZeroDivisionError" in b.results[0]
+    assert b.document.sources() == ["x = 20", "n = 1"]
+
+
+async def test_stop_leaves_it_alone(bench: Benches, room: Room, tmp_path: Path) -> None:
+    gate = Gate(tmp_path / "open")
+    b = bench(run(gate.source))
+    b.send()
+    draft = await b.draft()
+    await room.person.begun(room.person.run(begin(b, draft)))
+    await b.event(e.DraftDecided)
+    b.session.cancel()
+    assert (await b.ended()).stop_reason == "cancelled"
+    gate.open()
+    assert b.document.sources() == ["x = 20", gate.source]
+    assert b.results[0].startswith(f"status=not_confirmed cell_id={draft.cell_id}")
 
 
 async def test_the_same_text_run_anywhere_else_decides_nothing(bench: Benches, room: Room) -> None:

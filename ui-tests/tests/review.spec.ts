@@ -176,7 +176,8 @@ test('a draft is decided on by keys, by Reject, by the commands of the notebook 
     expect(cell.outputs).toHaveLength(1);
     const told = await model.told();
     if (cell.id === draft.id) {
-      expect(told).toContain('The person runs this cell themselves.');
+      expect(told).toContain('status=ok');
+      expect(told).toContain('The person ran this cell themselves.');
     } else {
       // In JupyterLab before 4.5 a cell of another type is another cell.
       expect(told).toContain('The person deleted this cell.');
