@@ -434,10 +434,11 @@ class CellJob:
         if self.state is CellState.WAITING:
             stopped = Decision("reject", "stop", self.source, reason=Sentence("Stopped."))
             self.turn.show(self.decided(stopped))
-        if self.result is None and self.attempt is not None:
-            self.never_ran("not_started", words, self.attempt)
-        elif self.result is None and self.is_by_hand:
+        if self.result is None and self.is_by_hand:
+            self.settle()
             self.end(self.made("not_confirmed", RUNS_BY_HAND, self.cell_id))
+        elif self.result is None and self.attempt is not None:
+            self.never_ran("not_started", words, self.attempt)
         self.remove()
         if self.result is None:
             self.end(self.made("not_started", words))

@@ -260,11 +260,13 @@ class CellJobs(RuleBasedStateMachine):
         cell = self.document.cell("new")
         assert cell is not None
         cell["cell_type"] = "code"
+        self.document.end_by_hand("new", [])
         self._do(lambda: self.decisions.run_by_hand("new", self.in_cell))
         self.by_hand = True
         if self.state is CellState.WAITING:
-            self.state = CellState.ENDED
-        self._check("not_run")
+            self.state = CellState.DECIDED
+            self._go_on()
+        self._check("ok")
 
     @precondition(lambda self: self._is_open and self.is_there and not self.by_hand)
     @rule()
@@ -297,7 +299,8 @@ class CellJobs(RuleBasedStateMachine):
             self._do(self.task.cancel)
         self._do(lambda: self.job.stop("Not started."))
         self.state = CellState.ENDED
-        self._check("interrupted" if before is CellState.RUNNING else "not_started")
+        not_run = "not_confirmed" if self.by_hand else "not_started"
+        self._check("interrupted" if before is CellState.RUNNING else not_run)
         asked = [one for one in self.events if isinstance(one, e.DraftWaiting)]
         decided = [one for one in self.events if isinstance(one, e.DraftDecided)]
         assert (before is CellState.WAITING) == (bool(decided) and decided[-1].by == "stop")
