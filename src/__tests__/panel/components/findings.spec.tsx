@@ -52,15 +52,15 @@ async function card(change: Partial<ToolDone>) {
 
 const button = (name: string) => screen.findByRole('button', { name });
 
-it('says what checks found in the run, with the line, as text', async () => {
-  const gone = { ...FINDING, place: null, sentence: '`df` is gone.', key: '' };
-  await card({ findings: [FINDING, gone] });
-  expect(
-    await screen.findByText(
-      "Line 1: `region == '<b>Nord'` matched 0 of 429 rows."
-    )
-  ).toBeTruthy();
-  expect(screen.getByText('`df` is gone.')).toBeTruthy();
+it('says what checks found in the run, with the line and the code, as text', async () => {
+  const gone = { ...FINDING, place: null, sentence: 'A name with ` is gone.' };
+  await card({ findings: [FINDING, { ...gone, key: '' }] });
+  const code = await screen.findByText("region == '<b>Nord'");
+  expect(code.tagName).toBe('CODE');
+  expect(code.parentElement?.textContent).toBe(
+    "Line 1: region == '<b>Nord' matched 0 of 429 rows."
+  );
+  expect(screen.getByText('A name with ` is gone.')).toBeTruthy();
   expect(screen.getAllByRole('button', { name: 'Show' })).toHaveLength(1);
   expect(screen.getAllByRole('button', { name: 'Not a problem' })).toHaveLength(
     1

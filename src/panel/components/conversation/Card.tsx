@@ -8,6 +8,7 @@ import { usePanel } from '../elements/context';
 import { lazy } from '../elements/lazy';
 import { LongText, Pre } from '../elements/LongText';
 import { seconds, useElapsed } from '../elements/time';
+import { Words } from '../elements/Words';
 import { Decision, useWaiting } from './Decision';
 import { KernelEnd } from './KernelEnd';
 import { OwnResult, callOf, useRenderer } from './OwnResult';
@@ -124,7 +125,7 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
       {card.findings.length > 0 && <Findings card={card} />}
       {card.notes.map((note, index) => (
         <p key={index} className="jp-codeinterp-Card-notice">
-          {note}
+          <Words>{note}</Words>
         </p>
       ))}
       {card.comment && (

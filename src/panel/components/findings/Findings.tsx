@@ -7,6 +7,7 @@ import type { Finding } from '../../../protocol/protocol';
 import type { ICardItem } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
+import { Words } from '../elements/Words';
 
 export function Findings({ card }: { card: ICardItem }): JSX.Element {
   return (
@@ -41,7 +42,7 @@ function OneFinding(props: { card: ICardItem; finding: Finding }): JSX.Element {
             {trans.__('Hidden in this notebook.')}
           </span>
         ) : (
-          sentence
+          <Words>{sentence}</Words>
         )}
       </span>{' '}
       {!silenced && place && card.cellId && (
