@@ -23,8 +23,8 @@ test('what the model said and a result is not, and what Auto asks about', async 
 
     const sentences = panel.log.locator('.jp-codeinterp-Card-notice');
     await expect(sentences).toContainText([
-      'Expected 12 items in `by_month`, got 11.',
-      "Expected '<img src=x onerror=alert(1)>' in `by_month`, which is missing."
+      'Expected 12 items in by_month, got 11.',
+      "Expected '<img src=x onerror=alert(1)>' in by_month, which is missing."
     ]);
     await expect(panel.log.locator('img')).toHaveCount(0);
     await panel.log.screenshot({ path: info.outputPath('contract.png') });
@@ -51,7 +51,7 @@ test('what the model said and a result is not, and what Auto asks about', async 
     await panel.ended();
     await panel.ask(asked('rows.append(3)'));
     const card = panel.log.getByRole('group', { name: 'Review cell' });
-    await expect(card).toContainText('Changes the protected `rows`.');
+    await expect(card).toContainText('Changes the protected rows.');
     await shot(page.locator('#main'), info.outputPath('asks.png'));
     await panel.decide('Reject');
     await panel.ended();

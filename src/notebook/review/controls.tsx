@@ -11,6 +11,7 @@ import {
 } from '@jupyterlab/ui-components';
 import React from 'react';
 import type { IDraftView } from '../../tokens';
+import { Words } from '../../words';
 import { useSure } from './press';
 
 interface IControlsState {
@@ -52,7 +53,7 @@ export class Controls extends ReactWidget {
       <>
         {draft.notices.map(notice => (
           <div key={notice} className="jp-codeinterp-notice" role="note">
-            {notice}
+            <Words>{notice}</Words>
           </div>
         ))}
         <div className="jp-codeinterp-buttons">

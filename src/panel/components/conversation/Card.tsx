@@ -1,6 +1,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import React from 'react';
+import { Words } from '../../../words';
 import { withoutStatus } from '../../view/cards';
 import { ICardItem, isUndecided } from '../../view/view';
 import { Button } from '../elements/Button';
@@ -8,7 +9,6 @@ import { usePanel } from '../elements/context';
 import { lazy } from '../elements/lazy';
 import { LongText, Pre } from '../elements/LongText';
 import { seconds, useElapsed } from '../elements/time';
-import { Words } from '../elements/Words';
 import { Decision, useWaiting } from './Decision';
 import { KernelEnd } from './KernelEnd';
 import { OwnResult, callOf, useRenderer } from './OwnResult';

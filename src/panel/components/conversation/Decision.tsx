@@ -2,6 +2,7 @@
 import React from 'react';
 import { coversAll, pressIgnored } from '../../../notebook/review/controls';
 import type { IDraftView } from '../../../tokens';
+import { Words } from '../../../words';
 import { ICardItem, isUndecided } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
@@ -54,7 +55,7 @@ export function Decision({ draft }: { draft: IDraftView }): JSX.Element {
     <>
       {draft.notices.map(notice => (
         <p key={notice} className="jp-codeinterp-Card-notice">
-          {notice}
+          <Words>{notice}</Words>
         </p>
       ))}
       <div className="jp-codeinterp-Card-buttons">

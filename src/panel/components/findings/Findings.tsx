@@ -4,10 +4,10 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { Finding } from '../../../protocol/protocol';
+import { Words } from '../../../words';
 import type { ICardItem } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
-import { Words } from '../elements/Words';
 
 export function Findings({ card }: { card: ICardItem }): JSX.Element {
   return (
