@@ -9,7 +9,6 @@ import signal
 import threading
 from contextlib import suppress
 from pathlib import Path
-from subprocess import SubprocessError
 from typing import Any
 
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
@@ -50,7 +49,7 @@ class SandboxProvisioner(LocalProvisioner):
     ``metadata.kernel_provisioner.config``."""
 
     readable = List(Unicode(), config=True, help="Further folders that the kernel may read.")
-    allow = List(Unicode(), config=True, help="What it may connect to: each a host:port, or pypi.")
+    allow = List(Unicode(), config=True, help="What it may connect to: each a host:port.")
     overlay = Bool(False, config=True, help="Keep its files outside the notebook's folder.")
     overlay_folder = Unicode(
         "", config=True, help="The folder for its files then; by default in Jupyter's data."
@@ -195,7 +194,7 @@ class SandboxProvisioner(LocalProvisioner):
             return None
         try:
             return gate.Gate(place.path / "network", self.allow)
-        except (ValueError, OSError, SubprocessError) as error:
+        except (ValueError, OSError) as error:
             raise LaunchError(str(error)) from None
 
     def hit(self, error: str, since: float) -> Sentence:

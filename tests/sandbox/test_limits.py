@@ -38,9 +38,7 @@ def test_a_size_in_words(count: int, words: str) -> None:
 UNKNOWN_HOST = "URLError: <urlopen error [Errno -3] Temporary failure in name resolution>"
 
 
-@pytest.mark.parametrize(
-    ("allow", "said"), [([], NO_NETWORK), (["example.org:443"], ""), (["pypi"], "")]
-)
+@pytest.mark.parametrize(("allow", "said"), [([], NO_NETWORK), (["example.org:443"], "")])
 def test_only_a_kernel_without_hosts_has_no_network(allow: list[str], said: str) -> None:
     made = SandboxProvisioner(allow=allow, memory=2**31)
     assert made.hit(UNKNOWN_HOST, 0) == said

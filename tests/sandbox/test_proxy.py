@@ -15,7 +15,7 @@ import pytest
 from jupyter_codeinterp.sandbox.network import book as books
 from jupyter_codeinterp.sandbox.network import first, proxy
 from jupyter_codeinterp.sandbox.network.book import ConnectionLog, ConnectionRecord, sentence
-from jupyter_codeinterp.sandbox.network.gate import variables
+from jupyter_codeinterp.sandbox.network.gate import Gate
 from jupyter_codeinterp.sandbox.network.proxy import LARGEST
 from jupyter_codeinterp.sandbox.network.rules import (
     AllowedHosts,
@@ -163,9 +163,14 @@ def test_the_sentence_names_a_few() -> None:
     assert sentence(each, True).endswith("2 more. Others are not listed: there were too many.")
 
 
-def test_a_loopback_host_of_the_list_is_outside() -> None:
-    assert variables(["a.org:443"])["NO_PROXY"] == "localhost,127.0.0.1,::1"
-    assert variables(["127.0.0.1:80"])["NO_PROXY"] == "localhost,::1"
+@pytest.mark.parametrize(
+    ("allowed", "direct"),
+    [("a.org:443", "localhost,127.0.0.1,::1"), ("127.0.0.1:80", "localhost,::1")],
+)
+def test_a_loopback_host_of_the_list_is_outside(tmp_path: Path, allowed: str, direct: str) -> None:
+    gate = Gate(tmp_path / "s", [allowed])
+    assert gate.variables()["NO_PROXY"] == direct
+    gate.close()
 
 
 class Names:

@@ -13,10 +13,9 @@ Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[None, N
 
 @dataclass
 class Web:
-    """``files``: bodies by path; other paths say hello."""
+    """Every path says hello."""
 
     port: int = 0
-    files: dict[str, bytes] = field(default_factory=dict)
     requests: list[str] = field(default_factory=list)
     """Each head, without its empty line."""
     bodies: list[bytes] = field(default_factory=list)
@@ -38,7 +37,7 @@ class Web:
                     for name, _, value in (line.partition(": ") for line in head.split("\r\n"))
                 }
                 self.bodies.append(await self._body(headers, reader))
-                body = self.files.get(head.split(" ")[1], b"hello")
+                body = b"hello"
                 writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n")
                 writer.write(b"Connection: keep-alive\r\n" if self.keeps else b"")
                 writer.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)

@@ -1,9 +1,9 @@
-"""Runs in the sandbox before the kernel: ``python first.py SOCKET PACKAGES COMMAND…``.
+"""Runs in the sandbox before the kernel: ``python first.py SOCKET COMMAND…``.
 
 The sandbox has only a loopback network. A process listens there and passes each connection to the
 proxy's Unix socket, because programs reach proxies by host and port. The proxy knows tunnels alone,
-so a request of plain HTTP gets one here. Then the kernel takes this process's place. ``PACKAGES``
-is the folder that pip installs into, or "". Standard library only, of any Python from 3.8 on.
+so a request of plain HTTP gets one here. Then the kernel takes this process's place.
+Standard library only, of any Python from 3.8 on.
 """
 
 import os
@@ -19,7 +19,7 @@ MOST = 256
 
 
 def main() -> None:
-    path, packages, command = sys.argv[1], sys.argv[2], sys.argv[3:]
+    path, command = sys.argv[1], sys.argv[2:]
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     listener.listen(MOST)
@@ -35,34 +35,8 @@ def main() -> None:
         relay(listener, path)
         os._exit(1)
     os.waitpid(child, 0)
-    if packages:
-        layer(packages)
     listener.close()
     os.execv(command[0], command)
-
-
-def layer(path: str) -> None:
-    """Make a virtual environment over the kernel's read-only one. pip finds packages of both, and
-    a newer version hides the older one."""
-    import site
-    from pathlib import Path
-
-    name = f"python{sys.version_info[0]}.{sys.version_info[1]}{'t' * ('t' in sys.abiflags)}"
-    folder = Path(path, "lib", name, "site-packages")
-    folder.mkdir(parents=True)
-    python = Path(path, "bin", "python")  # bubblewrap has made this link
-    base = python.resolve()
-    Path(path, "pyvenv.cfg").write_text(
-        f"home = {base.parent}\ninclude-system-site-packages = false\n", "utf-8"
-    )
-    # addsitedir also reads the .pth files there.
-    before = os.environ.get("PYTHONPATH")
-    below = [*(before.split(":") if before else ()), *site.getsitepackages()]
-    lines = (f"import site; site.addsitedir({one!r})\n" for one in below)
-    (folder / "below.pth").write_text("".join(lines), "utf-8")
-    os.environ["PIP_PYTHON"] = str(python)
-    os.environ["PYTHONPATH"] = f"{folder}:{before}" if before else str(folder)
-    os.environ["PATH"] = f"{os.environ['PATH']}:{python.parent}"
 
 
 def plain(head: bytes) -> "tuple[bytes, bytes]":

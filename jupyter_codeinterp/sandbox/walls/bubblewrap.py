@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..network.gate import Gate
+from ..network import first
+from ..network.gate import FIRST, SOCKET, Gate
 from ..overlay.layer import Layer
 from ..shared import folders, interpreter, seccomp
 from ..shared.folders import Folders
@@ -65,11 +66,9 @@ def start(kernel: KernelStart, way: Gate | None) -> SandboxProcess:
     command, links = kernel.command(), interpreter.links(kernel.python)
     environment = {"HOME": str(home), "USER": "user", "TMPDIR": "/tmp", **kernel.environment}
     if way is not None:
-        files |= {path: data(content) for path, content in way.files.items()}
-        command = way.command(kernel.python, command, home)
+        files[FIRST] = data(Path(first.__file__).read_bytes())
+        command = [kernel.python, "-I", "-S", FIRST, SOCKET, *command]
         environment |= way.variables()
-        if packages := way.packages(home):
-            links.append((Path(packages, "bin", "python"), os.path.realpath(kernel.python)))
 
     def made(info: int, block: int) -> list[str]:
         return arguments(
