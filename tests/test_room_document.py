@@ -8,7 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from jupyter_ydoc import YNotebook
@@ -20,7 +20,6 @@ from jupyter_codeinterp.notebook.live import LiveNotebook, WindowState
 from jupyter_codeinterp.notebook.live import notebook as live_module
 from jupyter_codeinterp.notebook.room import RoomDocument, found, saves, server_ydoc
 from jupyter_codeinterp.notebook.room import document as document_module
-from jupyter_codeinterp.notebook.room import rooms as rooms_module
 from jupyter_codeinterp.notebook.room.server_ydoc import ServerYDoc
 from jupyter_codeinterp.notebook.room.shared import SharedNotebook
 from jupyter_codeinterp.wire.commands import Lease, ServerFrame
@@ -129,9 +128,10 @@ class World:
     def file_writer(self, notebook: LiveNotebook) -> RoomDocument:
         async def is_elsewhere(path: str) -> bool:
             self.where(notebook)
-            return await notebook.is_elsewhere(path)
+            return await LiveNotebook.is_elsewhere(notebook, path)
 
-        return RoomDocument(notebook, self, self.look, is_elsewhere)
+        notebook.is_elsewhere = is_elsewhere  # type: ignore[method-assign]
+        return RoomDocument(notebook, cast(ServerYDoc, self), self.look)
 
     def ops(self, notebook: LiveNotebook, seqs: Mapping[str, int]) -> list[Any]:
         return []
@@ -196,7 +196,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is waited for comes soon."""
     monkeypatch.setattr(saves, "SETTLING", 0.01)
     monkeypatch.setattr(live_module, "MOVE_TIMEOUT", 0.1)
-    monkeypatch.setattr(rooms_module, "LOADING", 0.1)
+    monkeypatch.setattr(server_ydoc, "LOADING", 0.1)
 
 
 @asynccontextmanager

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from ..kernel.wire import Process
     from ..kernel.zmq import KernelPool, ZmqKernel
     from ..notebook.file import FileDocument
-    from ..notebook.room import Rooms
+    from ..notebook.room import ServerYDoc
     from ..session.session import Services, Session
     from ..view.untrusted import Untrusted
 
@@ -226,7 +226,7 @@ class Workbench:
         return ZmqKernel(self._kernels, current_id)
 
     @cached_property
-    def _rooms(self) -> Rooms | None:
+    def _rooms(self) -> ServerYDoc | None:
         """Where several people share a notebook; None without jupyter-collaboration."""
         enabled = getattr(self._server_extensions, "extension_points", {})
         if SHARING not in enabled:
@@ -242,7 +242,7 @@ class Workbench:
             return document
         from ..notebook.room import RoomDocument
 
-        return RoomDocument(notebook, self._rooms, document.look, notebook.is_elsewhere)
+        return RoomDocument(notebook, self._rooms, document.look)
 
     def _make_file_document(self, notebook: LiveNotebook) -> FileDocument:
         from ..notebook.file import ContentsFile, FileDocument  # not at the server's start

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 from jupyter_client.session import Session
@@ -33,21 +32,11 @@ class GatewayProcess(Process):
 
     def __init__(self, kernels: Any, kernel_id: str) -> None:
         """``kernels`` is jupyter_server's ``GatewayMappingKernelManager``."""
-        self._kernels = kernels
-        self._kernel_id = kernel_id
-        self._km = kernels.get_kernel(kernel_id)
+        super().__init__(kernels, kernel_id)
         self._restarted: Callable[[], None] = lambda: None
         self._spec: Spec | None = None
         self._ended = Sentence()
         self._ended_at = 0.0
-
-    @property
-    def is_known(self) -> bool:
-        return self._kernel_id in self._kernels
-
-    @property
-    def seems_busy(self) -> bool:
-        return getattr(self._km, "execution_state", "") == "busy"
 
     @property
     def gone(self) -> Sentence:
@@ -102,14 +91,6 @@ class GatewayProcess(Process):
         log.info("Kernel %s: %s", self._kernel_id, why)
         self._ended = why
         self._ended_at = asyncio.get_running_loop().time()
-
-    @contextmanager
-    def counted(self) -> Iterator[None]:
-        self._kernels.notify_connect(self._kernel_id)
-        try:
-            yield
-        finally:
-            self._kernels.notify_disconnect(self._kernel_id)
 
     def close(self) -> None:
         self._restarted = lambda: None

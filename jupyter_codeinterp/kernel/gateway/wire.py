@@ -12,7 +12,7 @@ import asyncio
 import json
 import logging
 import struct
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -37,8 +37,7 @@ from ..wire.reading import read_content
 # Messages as they travel on a kernel's WebSocket.
 #
 # The protocol ``V1`` puts the parts of a message one after the other, behind a table of their
-# offsets: little-endian numbers of 8 bytes, the first of them the number of offsets. Older
-# gateways send one JSON object a message, with binary parts behind it.
+# offsets: little-endian numbers of 8 bytes, the first of them the number of offsets.
 
 V1 = "v1.kernel.websocket.jupyter.org"
 _PARTS = ("header", "parent_header", "metadata", "content")
@@ -51,12 +50,6 @@ def packed(message: dict[str, Any], channel: str, pack: Callable[[Any], bytes]) 
     for part in parts:
         offsets.append(offsets[-1] + len(part))
     return struct.pack(f"<{len(offsets) + 1}Q", len(offsets), *offsets) + b"".join(parts)
-
-
-def as_json(message: dict[str, Any], channel: str, pack: Callable[[Any], bytes]) -> str:
-    """A message for an older gateway."""
-    parts = {name: message[name] for name in _PARTS}
-    return pack({**parts, "channel": channel, "buffers": []}).decode()
 
 
 def unpacked(frame: bytes) -> tuple[str, KernelMessage]:
@@ -74,21 +67,6 @@ def unpacked(frame: bytes) -> tuple[str, KernelMessage]:
     return bytes(channel).decode(), message_of(about, cause, read, len(content))
 
 
-def from_json(frame: str | bytes) -> tuple[str, KernelMessage]:
-    """The channel and the message of an older gateway's frame. Parses even large ones whole."""
-    if isinstance(frame, bytes):
-        count, first = struct.unpack_from("!2I", frame)
-        end = struct.unpack_from("!I", frame, 8)[0] if count > 1 else len(frame)
-        frame = frame[first:end].decode()
-    message = json.loads(frame)
-    content = json.dumps(message["content"]).encode()
-    about = message["header"]
-    read = read_content(about["msg_type"], memoryview(content))
-    return message["channel"], message_of(
-        about, message.get("parent_header") or {}, read, len(content)
-    )
-
-
 MOST = 512 * 2**20
 """Bytes of the largest message. The kernel decides how large one is; a larger one cuts the
 connection."""
@@ -103,6 +81,9 @@ CUT_PATIENCE = 120.0
 """Seconds in which a connection that was cut must come back."""
 PAUSES = (0.1, 0.2, 0.5, 1.0, 2.0)
 """Seconds between attempts; the last one is repeated."""
+TOO_OLD = (
+    "The gateway does not know the protocol {protocol}. Install a newer version of the gateway."
+)
 SHUT_DOWN = Sentence("The gateway has shut the kernel down. All its variables are gone.")
 UNHEARD = "The connection to the gateway was cut, and the answer is lost."
 
@@ -141,8 +122,6 @@ class GatewayWire(Wire):
         self._closed = True
         for task in self._tasks:
             task.cancel()
-        if self._socket is not None:
-            _in_background(_read_to_the_end(self._socket))
         self._hang_up()
         self._opened.set()
         super().close()
@@ -163,12 +142,9 @@ class GatewayWire(Wire):
         self, socket: WebSocketClientConnection, channel: str, message: dict[str, Any]
     ) -> bool:
         """False if the connection is known to be cut."""
-        pack = self._session.pack
+        frame = packed(message, channel, self._session.pack)
         try:
-            if socket.selected_subprotocol == V1:
-                written = socket.write_message(packed(message, channel, pack), binary=True)
-            else:
-                written = socket.write_message(as_json(message, channel, pack))
+            written = socket.write_message(frame, binary=True)
         except WebSocketClosedError:
             self._hang_up()
             return False
@@ -212,7 +188,11 @@ class GatewayWire(Wire):
         until, attempts = loop.time() + patience, 0
         while True:
             try:
-                return await self._attempt()
+                socket = await self._attempt()
+                if socket.selected_subprotocol != V1:
+                    socket.close()
+                    raise KernelError("kernel_dead", TOO_OLD, protocol=V1)
+                return socket
             except HTTPClientError as error:
                 why = f"it answered {error.code} {error.message or ''}".strip()
                 if error.code == NOT_FOUND:
@@ -275,8 +255,8 @@ class GatewayWire(Wire):
     async def _read(self, socket: WebSocketClientConnection) -> None:
         """Return when the connection is cut."""
 
-        async def take(frame: str | bytes) -> None:
-            self._handle(*_message(frame, socket))
+        async def take(frame: bytes) -> None:
+            self._handle(*unpacked(frame))
 
         await self._follow(socket.read_message, take)
 
@@ -294,27 +274,6 @@ class GatewayWire(Wire):
                 self._on_end(Sentence("The kernel died, and the gateway could not restart it."))
                 return
         self._on_iopub(message)
-
-
-def _message(frame: str | bytes, socket: WebSocketClientConnection) -> tuple[str, KernelMessage]:
-    if socket.selected_subprotocol == V1 and isinstance(frame, bytes):
-        return unpacked(frame)
-    return from_json(frame)
-
-
-async def _read_to_the_end(socket: WebSocketClientConnection) -> None:
-    """Read the rest: a connection closes only when everything before the close frame was read."""
-    while await socket.read_message() is not None:
-        pass
-
-
-_background: set[asyncio.Task[None]] = set()
-
-
-def _in_background(work: Coroutine[Any, Any, None]) -> None:
-    task = asyncio.get_running_loop().create_task(work)
-    _background.add(task)
-    task.add_done_callback(_background.discard)
 
 
 def _close(connecting: asyncio.Future[WebSocketClientConnection]) -> None:

@@ -10,8 +10,8 @@ import asyncio
 import logging
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractContextManager
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from jupyter_client.session import Session
@@ -195,10 +195,16 @@ class Process(ABC):
     sandbox: Any = None
     """The provisioner of a sandboxed kernel, which knows its limits, connections and files."""
 
+    def __init__(self, kernels: Any, kernel_id: str) -> None:
+        """``kernels`` is the server's kernel manager."""
+        self._kernels = kernels
+        self._kernel_id = kernel_id
+        self._km = kernels.get_kernel(kernel_id)
+
     @property
-    @abstractmethod
     def is_known(self) -> bool:
         """Whether the manager still has the kernel."""
+        return self._kernel_id in self._kernels
 
     @property
     def is_ending(self) -> bool:
@@ -211,9 +217,9 @@ class Process(ABC):
         return None
 
     @property
-    @abstractmethod
     def seems_busy(self) -> bool:
         """Whether the manager last saw the kernel busy."""
+        return getattr(self._km, "execution_state", "") == "busy"
 
     @property
     def autorestarts(self) -> bool:
@@ -255,9 +261,14 @@ class Process(ABC):
     def connect(self, on_iopub: Callable[[KernelMessage], None]) -> Wire:
         """Connect to the current process. ``on_iopub`` gets every message that it publishes."""
 
-    @abstractmethod
-    def counted(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def counted(self) -> Iterator[None]:
         """Count as a connection of the kernel, so that the server does not cull it as unused."""
+        self._kernels.notify_connect(self._kernel_id)
+        try:
+            yield
+        finally:
+            self._kernels.notify_disconnect(self._kernel_id)
 
     @abstractmethod
     def close(self) -> None:

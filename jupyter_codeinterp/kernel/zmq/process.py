@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import zmq.asyncio
@@ -21,19 +20,13 @@ class LocalProcess(Process):
     def __init__(
         self, kernels: MappingKernelManager, kernel_id: str, context: zmq.asyncio.Context
     ) -> None:
-        self._kernels: Any = kernels
-        self._kernel_id = kernel_id
+        super().__init__(kernels, kernel_id)
         self._context = context
-        self._km: Any = kernels.get_kernel(kernel_id)
         self._restarted: Callable[[], None] | None = None
 
     @property
     def sandbox(self) -> Any:
         return self._km.provisioner if is_sandboxed(self._km) else None
-
-    @property
-    def is_known(self) -> bool:
-        return self._kernel_id in self._kernels
 
     @property
     def is_ending(self) -> bool:
@@ -44,10 +37,6 @@ class LocalProcess(Process):
     def number(self) -> int | None:
         pid: int | None = getattr(self._km.provisioner, "pid", None)
         return pid
-
-    @property
-    def seems_busy(self) -> bool:
-        return getattr(self._km, "execution_state", "") == "busy"
 
     @property
     def autorestarts(self) -> bool:
@@ -87,14 +76,6 @@ class LocalProcess(Process):
 
     def connect(self, on_iopub: Callable[[KernelMessage], None]) -> ZmqWire:
         return ZmqWire(self._km, self._context, on_iopub)
-
-    @contextmanager
-    def counted(self) -> Iterator[None]:
-        self._kernels.notify_connect(self._kernel_id)
-        try:
-            yield
-        finally:
-            self._kernels.notify_disconnect(self._kernel_id)
 
     def close(self) -> None:
         if self._restarted is not None:

@@ -26,9 +26,9 @@ from ...wire.commands import (
 )
 from ...wire.ops import Cell, CellView, protected_in
 from ..content import views
-from . import rooms, saves
-from .rooms import NOT_LOADED, NOT_OPENED, Room, RoomClosed, Rooms
-from .saves import Autosave, Saves
+from . import server_ydoc
+from .saves import Autosave, SavedNotebook, Saves
+from .server_ydoc import NOT_LOADED, NOT_OPENED, RoomClosed, ServerYDoc, YDocRoom
 from .shared import ORIGIN, SharedNotebook
 
 log = logging.getLogger(__name__)
@@ -56,10 +56,11 @@ Whole = tuple[tuple[CellView, ...], dict[str, Any]]
 Work = Union[OpFrame, ReadNotebook, OutputsFrame, FindCell, LookAtRoom]
 
 
-class RoomNotebook(saves.SavedNotebook, Protocol):
+class RoomNotebook(SavedNotebook, Protocol):
     """Sends ops and reads to the room, and gets the answers."""
 
-    path: str
+    async def is_elsewhere(self, path: str) -> bool:
+        """For a missing file: whether the notebook has a new path, or gets one in a moment."""
 
     def receive(self, window: RoomDocument, command: OpReceipt) -> None: ...
 
@@ -82,18 +83,14 @@ class RoomDocument:
     def __init__(
         self,
         notebook: RoomNotebook,
-        rooms: Rooms,
+        rooms: ServerYDoc,
         look: Callable[[], Awaitable[tuple[str, dict[str, int]]]],
-        is_elsewhere: Callable[[str], Awaitable[bool]],
     ) -> None:
-        """``look`` reads the version of the notebook's file, and the ops that it holds.
-        ``is_elsewhere`` tells, for a missing file, whether the notebook has a new path or gets
-        one in a moment."""
+        """``look`` reads the version of the notebook's file, and the ops that it holds."""
         self._look = look
-        self._is_elsewhere = is_elsewhere
         self._notebook = notebook
         self._rooms = rooms
-        self._room: Room | None = None
+        self._room: YDocRoom | None = None
         self._path = ""
         """The notebook's path when its room was opened."""
         self._shared: SharedNotebook | None = None
@@ -172,7 +169,7 @@ class RoomDocument:
         ``git checkout``."""
         if error.code != "no_file":
             return False
-        if await self._is_elsewhere(self._path):
+        if await self._notebook.is_elsewhere(self._path):
             return True
         try:
             await self._rooms.check(self._notebook.path)
@@ -268,7 +265,7 @@ class RoomDocument:
         Raises RoomClosed, or DocumentError if that takes too long."""
         assert self._shared is not None and self._room is not None
         shared, room, document = self._shared, self._room, self._shared.document
-        end = asyncio.get_running_loop().time() + rooms.LOADING
+        end = asyncio.get_running_loop().time() + server_ydoc.LOADING
         while asyncio.get_running_loop().time() < end:
             if not room.is_open:
                 raise RoomClosed()
@@ -286,7 +283,7 @@ class RoomDocument:
 
     # --- what others do --------------------------------------------------------------
 
-    def _follow(self, room: Room) -> None:
+    def _follow(self, room: YDocRoom) -> None:
         self._stop_listening()
         document = room.document
         self._shared = shared = SharedNotebook(document, self._untrusted)

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from ...base.errors import DocumentError
 from ...base.sentences import Sentence
-from .rooms import Room, Rooms
+from .server_ydoc import ServerYDoc, YDocRoom
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ SETTLING = 1.0
 class Autosave:
     """The server has one entry of its own in each room. jupyter-collaboration does not use it."""
 
-    def __init__(self, room: Room) -> None:
+    def __init__(self, room: YDocRoom) -> None:
         self._room = room
         self._awareness = room.awareness
         self._people = self._awareness.observe(lambda topic, changes: self.ask())
@@ -66,7 +66,7 @@ class Saves:
     def __init__(
         self,
         notebook: SavedNotebook,
-        rooms: Rooms,
+        rooms: ServerYDoc,
         look: Callable[[], Awaitable[tuple[str, dict[str, int]]]],
         applied: Callable[[], dict[str, int]],
         look_at_room: Callable[[], None],

@@ -13,8 +13,6 @@ from pycrdt import Decoder, Encoder
 from tornado import web
 
 from ...base.errors import DocumentError
-from . import rooms
-from .rooms import NO_FILE, NOT_LOADED, NOT_OPENED, READ_ONLY
 
 # -------------------------------------------------------------------------------------------------
 # Completes the history that ``jupyter_server_ydoc`` stores of a room.
@@ -46,9 +44,22 @@ def own_changes(ydoc: Any) -> bytes:
 
 
 YDOC = "jupyter_server_ydoc"
+LOADING = 10.0
+"""Seconds that a room has to read its file."""
+NO_FILE = "{path} no longer exists."
+NOT_OPENED = "The shared notebook {path} cannot be opened: {words}"
+NOT_LOADED = "it does not load"
+READ_ONLY = "The notebook is read-only. What is done in it would not be saved."
 EVENTS = "https://schema.jupyter.org/jupyter_collaboration/session/v1"
 
 log = logging.getLogger(__name__)
+
+
+class RoomClosed(DocumentError):
+    """The server has closed the room."""
+
+    def __init__(self) -> None:
+        super().__init__("unreadable", "The room of the shared notebook was closed.")
 
 
 def found(extensions: Mapping[str, Any], contents: Any) -> ServerYDoc | None:
@@ -67,7 +78,11 @@ class ServerYDoc:
         """Tasks that store the beginning of each room's history."""
 
     async def open(self, path: str) -> YDocRoom:
-        """Blocks for a look into the database of file ids: call it once for a room."""
+        """The room of the notebook, loaded or loading. Raises DocumentError ``no_file`` or
+        ``unreadable``.
+
+        Blocks for a look into the database of file ids: call it once for a room.
+        """
         # Not a copy: nobody sees what is written into one.
         opening = self._extension.get_document(
             path=path, content_type="notebook", file_format="json", copy=False, create=True
@@ -84,6 +99,8 @@ class ServerYDoc:
         return YDocRoom(room, server, self._extension.serverapp.event_logger)
 
     async def check(self, path: str) -> None:
+        """Raises DocumentError ``not_written`` if the room cannot save its file, ``no_file``, or
+        ``unreadable``."""
         try:
             model = await ensure_async(self._contents.get(path, content=False))
         except Exception as error:  # a remote manager has errors of its own
@@ -96,7 +113,7 @@ class ServerYDoc:
         cancelled, it would leave a room that never loads. Raises DocumentError."""
         task = asyncio.ensure_future(opening)
         try:
-            document = await asyncio.wait_for(asyncio.shield(task), rooms.LOADING)
+            document = await asyncio.wait_for(asyncio.shield(task), LOADING)
         except asyncio.TimeoutError as error:
             task.add_done_callback(_look_at_error)
             raise await self._why_not(path, NOT_LOADED) from error
@@ -127,6 +144,8 @@ def _look_at_error(task: asyncio.Future[Any]) -> None:
 
 
 class YDocRoom:
+    """A notebook that people share, until the server closes it."""
+
     def __init__(self, room: Any, server: Any, events: Any) -> None:
         """``server`` keeps the open rooms by id."""
         self.document = room._document
@@ -136,6 +155,7 @@ class YDocRoom:
 
     @property
     def is_open(self) -> bool:
+        """Whether people who open the notebook get this document."""
         return self._server.rooms.get(self._room.room_id) is self._room
 
     @property
@@ -151,11 +171,16 @@ class YDocRoom:
 
     @property
     def awareness(self) -> Any:
+        """The people in the room: a pycrdt ``Awareness``."""
         return self._room.awareness
 
     def follow_saves(
         self, saved: Callable[[str], None], closed: Callable[[], None]
     ) -> Callable[[], None]:
+        """Call ``saved`` with "" after each save, or with the reason if the room could not read
+        or write its file. Call ``closed`` when the room closes, saved or not. Return a function
+        that stops the calls."""
+
         async def listen(logger: Any, schema_id: str, data: Mapping[str, Any]) -> None:
             if data.get("room") != self._room.room_id:
                 return
@@ -172,7 +197,7 @@ class YDocRoom:
 
 async def _store_beginning(room: Any) -> None:
     try:
-        await asyncio.wait_for(store_beginning(room), rooms.LOADING)
+        await asyncio.wait_for(store_beginning(room), LOADING)
     except asyncio.TimeoutError:
         log.info("A room's history is stored without its beginning: the room does not load.")
     except Exception:
