@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from jupyter_codeinterp.view.notebook_prompt import variable_lines
-from jupyter_codeinterp.wire.ports import ExecutionDone
 from tests.kernels import python, run
 
 MAKES = {
@@ -98,77 +97,6 @@ async def test_tables_of_a_library(
         assert done.status == "ok", done.outputs
         found = {one.pop("name"): one for one in await kernel.variables() or []}
         assert found == expected
-
-
-STARTS_SPARK = (
-    "from pyspark.sql import SparkSession\n"
-    "session = SparkSession.builder.master('local[2]').config('spark.ui.enabled', 'false')"
-    ".getOrCreate()\njobs = session.sparkContext.statusTracker().getActiveJobsIds"
-)
-
-
-def names(done: ExecutionDone) -> set[str]:
-    return {output.get("ename", "") for output in done.outputs}
-
-
-def printed(done: ExecutionDone) -> str:
-    """Without what Dask logs of the futures that a cancelled ``gather`` waited for."""
-    return "".join(output["text"] for output in done.outputs if output.get("name") == "stdout")
-
-
-def needs_spark() -> None:
-    if importlib.util.find_spec("pyspark") is None or shutil.which("java") is None:
-        pytest.skip("Spark is not installed: scripts/engines tables has it, and needs Java")
-
-
-async def test_stop_ends_the_job_that_spark_runs() -> None:
-    needs_spark()
-    async with python() as (kernel, _, _):
-        await run(kernel, STARTS_SPARK)
-        slow = "session.range(10**14).selectExpr('sum(hash(id))').collect()"
-        _, done = await run(kernel, slow, timeout=8)
-        # Spark's own handler of the interrupt may talk over the connection that is waiting.
-        assert names(done) & {"KeyboardInterrupt", "Py4JNetworkError"}, done.outputs
-        wait = "import time\nuntil = time.time() + 60\nwhile jobs() and time.time() < until: pass"
-        _, done = await run(kernel, f"{wait}\nprint(jobs())")
-        assert done.outputs[0]["text"] == "[]\n"
-
-
-STARTS_DASK = """
-import dask, time
-from distributed import Client, LocalCluster
-cluster = LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None)
-client = Client(cluster)
-def slow(number):
-    time.sleep(0.2)
-    return number
-waiting = lambda: {state for p in cluster.scheduler.task_prefixes.values()
-    for state, n in p.states.items() if n and state != "forgotten"}
-"""
-
-
-def needs_dask() -> None:
-    if importlib.util.find_spec("distributed") is None:
-        pytest.skip("Dask is not installed: scripts/engines tables has it")
-
-
-async def test_stop_cancels_what_dask_has_not_begun() -> None:
-    needs_dask()
-    async with python() as (kernel, _, _):
-        _, done = await run(kernel, f"{STARTS_DASK}\nkept = client.submit(slow, -1)")
-        assert done.status == "ok", done.outputs
-        _, done = await run(
-            kernel, "many = client.map(slow, range(1000))\nclient.gather(many)", timeout=1
-        )
-        assert "KeyboardInterrupt" in names(done), done.outputs
-        _, done = await run(
-            kernel, "print({one.status for one in many if one.status != 'finished'})"
-        )
-        assert printed(done) == "{'cancelled'}\n"
-        _, done = await run(
-            kernel, "time.sleep(0.5)\nprint(waiting(), kept.result())\nclient.close()"
-        )
-        assert printed(done) == "{'memory'} -1\n"
 
 
 def test_the_model_learns_that_rows_are_elsewhere() -> None:

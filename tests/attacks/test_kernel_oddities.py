@@ -66,7 +66,7 @@ ODDITIES = {
     "makes sys.stdout raise": Case(RAISING, "ok", "Restored"),
     "has no displayhook": Case("get_ipython().displayhook = None\n5", "error", "displayhook"),
     "has no display publisher": Case("get_ipython().display_pub = None", "ok", "display_pub"),
-    "patches the display": Case(DISPLAY, "ok", "IPython's display"),
+    "patches the display": Case(DISPLAY, "ok", "ZMQDisplayPublisher.publish"),
     "patches away what runs cells": Case("get_ipython().run_cell = None", "ok", "run_cell"),
     "makes what runs cells raise": Case(
         BOOM + "s = get_ipython()\ns.run_cell = s.run_cell_async = s.should_run_async = boom",

@@ -10,21 +10,17 @@ no defence: code can circumvent it.
 from __future__ import annotations
 
 import builtins
-import contextlib
 import os
 import signal
 import sys
 import types
 from typing import Any
 
-FUNCTIONS = {"display_pub": ("publish", "clear_output"), "displayhook": ("__call__",)}
-"""Methods that every display goes through; only a running cell replaces them."""
+DISPLAYS = ("display_pub", "displayhook")
+"""Objects of the shell that every display goes through."""
 BUILTINS = vars(builtins)
 MISSING = object()
-INTERRUPTED = ("KeyboardInterrupt", "Py4JNetworkError")
-"""Errors of an interrupted cell. Spark's own handler may break the cell's connection."""
-CANCELS = 2
-"""Seconds for Dask to accept a cancellation."""
+HISTORY = ("input_hist_parsed", "input_hist_raw")
 NOTICE = "Restored after this cell, so that other cells keep working: {}.\n"
 
 
@@ -35,29 +31,20 @@ class Guard:
         self.session = session
         self.pid = os.getpid()
         self.before: dict[str, Any] = {}
-        self.ours = False
-        """Whether the running cell is from our connection."""
-        self.futures: set[Any] = set()
-        """Keys of Dask's futures before the cell."""
-        self.names = [(owner, method_names(type(owner))) for owner in (shell, shell.kernel)]
+        self.names: list[tuple[Any, set[str]]] = []
+        """Objects whose methods a cell may replace, and the names of these methods."""
 
     def begin(self) -> None:
         header = self.kernel.get_parent("shell").get("header", {})
         if header.get("session") != self.session or header.get("msg_type") != "execute_request":
             return
-        self.ours = True
-        with contextlib.suppress(Exception):
-            self.futures = dask_futures()
         shell = self.shell
+        objects = {name: getattr(shell, name) for name in DISPLAYS}
+        guarded = (shell, self.kernel, *objects.values())
+        self.names = [(owner, method_names(type(owner))) for owner in guarded]
         self.before = {
             "streams": (sys.stdout, sys.stderr),
-            "objects": {name: getattr(shell, name) for name in FUNCTIONS},
-            "functions": {
-                (owner, function): vars(owner).get(function)
-                for name, functions in FUNCTIONS.items()
-                for owner in owners(getattr(shell, name))
-                for function in functions
-            },
+            "objects": objects,
             "methods": self.methods(),
             "builtins": dict(BUILTINS),
             "count": shell.execution_count,
@@ -66,8 +53,7 @@ class Guard:
             "mask": signal.pthread_sigmask(signal.SIG_BLOCK, ()) if posix() else None,
             "In": shell.user_ns.get("In"),
             "Out": shell.user_ns.get("Out"),
-            "parsed": shell.history_manager.input_hist_parsed,
-            "raw": shell.history_manager.input_hist_raw,
+            **{name: getattr(shell.history_manager, name) for name in HISTORY},
         }
 
     def end(self) -> None:
@@ -90,17 +76,6 @@ class Guard:
         if broken:
             sys.stderr.write(NOTICE.format(", ".join(broken)))
 
-    def ended(self, result: Any) -> None:
-        """Cancel the work of an interrupted cell: Spark and Dask would go on."""
-        ours, self.ours = self.ours, False
-        futures, self.futures = self.futures, set()
-        error = type(getattr(result, "error_in_exec", None)).__name__
-        if ours and error in INTERRUPTED:
-            with contextlib.suppress(Exception):  # The engine itself may be gone.
-                cancel_jobs()
-            with contextlib.suppress(Exception):
-                cancel_futures(futures)
-
     def streams(self, before: dict[str, Any]) -> list[str]:
         now = (sys.stdout, sys.stderr)
         sys.stdout, sys.stderr = before["streams"]
@@ -113,18 +88,10 @@ class Guard:
             if getattr(self.shell, name) is not was:
                 setattr(self.shell, name, was)
                 broken.append(f"IPython's {name}")
-        for (owner, function), was in before["functions"].items():
-            if vars(owner).get(function) is was:
-                continue
-            broken.append("IPython's display")
-            if was is None:
-                delattr(owner, function)
-            else:
-                setattr(owner, function, was)
         return broken
 
     def methods(self) -> dict[tuple[Any, str], Any]:
-        """Overrides of the shell's and the kernel's methods, in the object and in each class."""
+        """The methods of these objects, in the object and in each class."""
         return {
             (place, name): vars(place)[name]
             for owner, names in self.names
@@ -133,7 +100,7 @@ class Guard:
         }
 
     def replaced(self, before: dict[str, Any]) -> list[str]:
-        """Restore methods of the shell and the kernel, unless a package has wrapped them."""
+        """Restore methods, unless a package has wrapped them."""
         broken = []
         was, now = before["methods"], self.methods()
         for place, name in [*was, *(key for key in now if key not in was)]:
@@ -162,12 +129,9 @@ class Guard:
             shell.execution_count = before["count"] + 1
             broken.append("the execution count")
         history = shell.history_manager
-        for name, was in (
-            ("input_hist_parsed", before["parsed"]),
-            ("input_hist_raw", before["raw"]),
-        ):
+        for name in HISTORY:
             if not isinstance(getattr(history, name), list):
-                setattr(history, name, was)
+                setattr(history, name, before[name])
         for name, kind in (("In", list), ("Out", dict)):
             for place in (shell.user_ns, shell.user_ns_hidden):
                 known = "_ih" if name == "In" else "_oh"
@@ -193,35 +157,6 @@ def method_names(kind: type) -> set[str]:
     }
 
 
-def cancel_jobs() -> None:
-    context = getattr(sys.modules.get("pyspark"), "SparkContext", None)
-    active = getattr(context, "_active_spark_context", None)
-    if active is not None:
-        active.cancelAllJobs()
-
-
-def dask_client() -> Any:
-    module = sys.modules.get("distributed.client")
-    client = module._get_global_client() if module is not None else None
-    return client if getattr(client, "status", "") == "running" else None
-
-
-def dask_futures() -> set[Any]:
-    client = dask_client()
-    return set(client.futures) if client is not None else set()
-
-
-def cancel_futures(before: set[Any]) -> None:
-    """Cancel pending futures, except those from ``before`` the cell."""
-    client = dask_client()
-    if client is None:
-        return
-    kind = sys.modules["distributed.client"].Future
-    states = [(key, state) for key, state in list(client.futures.items()) if key not in before]
-    left = [kind(key, client) for key, state in states if state.status == "pending"]
-    client.sync(client._cancel, left, callback_timeout=CANCELS)
-
-
 def posix() -> bool:
     return hasattr(signal, "pthread_sigmask")
 
@@ -233,7 +168,6 @@ def install(shell: Any, session: str) -> None:
     guard = Guard(shell, session)
     shell.events.register("pre_execute", guard.begin)
     shell.events.register("post_execute", guard.end)
-    shell.events.register("post_run_cell", guard.ended)
     for stream in (sys.stdout, sys.stderr):
         if type(stream).__module__.startswith("ipykernel"):
             stream.close = lambda: None  # type: ignore[method-assign]
