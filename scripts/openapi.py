@@ -167,9 +167,9 @@ ROUTES = {
         answer=Nameable,
         query=("notebook", "columns_of"),
     ),
-    "GET commands": Route(
-        "The person's commands and skills for a notebook, from files in its folder and above it.",
-        answer=notebooks.ListedCommands,
+    "GET skills": Route(
+        "The person's skills for a notebook, from files in its folder and above it.",
+        answer=notebooks.ListedSkills,
         query=("notebook",),
     ),
     "POST tables": Route(
@@ -361,8 +361,8 @@ ANSWERS: dict[type[msgspec.Struct], str] = {
     WaitingText: "IWaitingText",
     WaitingFile: "IWaitingFile",
     Nameable: "INames",
-    notebooks.ListedCommands: "IOwnCommands",
-    notebooks.ListedCommand: "IOwnCommand",
+    notebooks.ListedSkills: "ISkills",
+    notebooks.ListedSkill: "ISkill",
     TableAnswer: "ITableAnswer",
     Page: "ITablePage",
     Head: "ITableHead",

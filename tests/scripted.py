@@ -21,7 +21,7 @@ from jupyter_codeinterp.run.turn.files import FolderScan
 from jupyter_codeinterp.run.turn.limits import Rules
 from jupyter_codeinterp.run.turn.workplace import MoreTools, Workplace
 from jupyter_codeinterp.session.session import Services, Session
-from jupyter_codeinterp.view.own_command import OwnCommand
+from jupyter_codeinterp.view.skills import Skill
 from jupyter_codeinterp.view.untrusted import Untrusted, bare
 from jupyter_codeinterp.wire.commands import SessionInfo
 from jupyter_codeinterp.wire.events import (
@@ -315,7 +315,7 @@ class MemoryPlace(Workplace):
         self.document = document
         self.kernel = kernel
         self.instructions: list[tuple[str, str]] = []
-        self.commands: list[OwnCommand] = []
+        self.listed_skills: list[Skill] = []
         self.more: Callable[[Untrusted], MoreTools] = lambda untrusted: MoreTools()
         self.beside = {} if beside is None else beside
         """Files that lie beside the notebook, besides the two that always do."""
@@ -343,8 +343,8 @@ class MemoryPlace(Workplace):
     async def rule_files(self) -> list[tuple[str, str]]:
         return self.instructions
 
-    async def own_commands(self) -> list[OwnCommand]:
-        return self.commands
+    async def skills(self) -> list[Skill]:
+        return self.listed_skills
 
     async def more_tools(self, untrusted: Untrusted) -> MoreTools:
         return self.more(untrusted)

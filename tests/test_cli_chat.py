@@ -25,9 +25,9 @@ def prompt(child: Any, mode: str = "Review") -> str:
 
 
 def test_a_conversation_keeps_kernel_and_history(cli: Cli) -> None:
-    commands = cli.folder / ".codeinterp" / "commands"
-    commands.mkdir(parents=True)
-    (commands / "total.md").write_text("#echo Add up $ARGUMENTS")
+    total = cli.folder / ".codeinterp" / "skills" / "total"
+    total.mkdir(parents=True)
+    (total / "SKILL.md").write_text("#echo Add up $ARGUMENTS")
     with cli.terminal("chat", "new.ipynb", "--yes", PROMPT_TOOLKIT_NO_CPR="1") as child:
         child.expect(r"^Starting a kernel for new\.ipynb …\r\n")
         child.expect("Made new.ipynb.")

@@ -43,7 +43,7 @@ ROUTES = (
     ("POST", "clients", "read contents"),
     ("GET", "names", "read contents"),
     ("GET", "names", "execute kernels"),
-    ("GET", "commands", "read contents"),
+    ("GET", "skills", "read contents"),
     ("POST", "tables", "read contents"),
     ("POST", "tables", "execute kernels"),
     ("GET", "sessions", "read contents"),

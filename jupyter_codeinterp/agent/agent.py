@@ -147,7 +147,7 @@ async def _open(turn: AgentTurn, text: str, note: str, references: tuple[Referen
     if turn.talk.has(may):
         may = ""
     before = (described, *instructions(turn), may, note, found.text)
-    said = _texts(found.commands, turn.scrub(words))
+    said = _texts(found.skills, turn.scrub(words))
     content = (*_texts(*before), *found.shown, *said)
     if content:
         turn.talk.add(user(*turn.talk.opening(), *content))
@@ -181,7 +181,7 @@ async def _add_queued(turn: AgentTurn) -> None:
     content = (
         *_texts(acts, found.text),
         *found.shown,
-        *_texts(found.commands, words),
+        *_texts(found.skills, words),
     )
     if content:
         turn.talk.add(user(*content))
@@ -214,7 +214,7 @@ async def _move_on(turn: AgentTurn) -> None:
     found = await look_up(turn, turn.references)
     request = f"Go on with this request:\n{goal}"
     before = _texts(*described, summary, found.text)
-    turn.talk.restart(user(*before, *found.shown, *_texts(found.commands, request)))
+    turn.talk.restart(user(*before, *found.shown, *_texts(found.skills, request)))
     turn.results.has_shown(found.shown)
     turn.meter.new_conversation()
     turn.show(Note(MOVED_ON))

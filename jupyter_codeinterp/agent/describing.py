@@ -10,7 +10,7 @@ from ..run.turn.turn import Turn
 from ..view import rule_files
 from ..view.context import Context
 from ..view.outputs import size
-from ..view.own_command import NO_SKILLS, skills_told
+from ..view.skills import NO_SKILLS, skills_told
 from ..wire.ops import Snapshot
 
 NOT_DESCRIBED = "[Could not describe the notebook. read_notebook shows its cells.]"

@@ -14,24 +14,23 @@ from ..run.turn.turn import Turn
 from ..view import attached
 from ..view.notebook_prompt import one_line
 from ..view.outputs import size
-from ..view.own_command import OwnCommand, commands_told
 from ..view.references import Named, named
-from ..wire.events import Note, Reference
+from ..view.skills import Skill, called_told
+from ..wire.events import CALLED, Note, Reference
 
 MOST_LOOKED_THROUGH = 2_000
 """Files beside the notebook that a look-up lists."""
-_COMMANDS = ("command", "skill")
 NOT_SHOWN = Sentence("{name} is not shown to the model: {why}.")
-NO_FILE = Sentence("The file of this command no longer exists.")
+NO_FILE = Sentence("The file of this skill no longer exists.")
 NOT_READ = "[Reading something that the message mentions took too long.]"
 
 
 class Mentions(msgspec.Struct, frozen=True):
-    """``shown`` follows ``text``; ``commands`` goes before the person's words; ``notes`` are for
+    """``shown`` follows ``text``; ``skills`` goes before the person's words; ``notes`` are for
     the person."""
 
     text: str = ""
-    commands: str = ""
+    skills: str = ""
     shown: tuple[attached.ShownFile, ...] = ()
     notes: tuple[Note, ...] = ()
 
@@ -41,7 +40,7 @@ async def look_up(turn: Turn, references: Sequence[Reference], *, again: bool = 
     if not references:
         return Mentions()
     called, missing = await _called(turn, references)
-    references = [one for one in references if one.kind not in _COMMANDS]
+    references = [one for one in references if one.kind not in CALLED]
     if again:
         with contextlib.suppress(DocumentError):  # Use the last snapshot.
             await turn.notebook.look()
@@ -66,29 +65,28 @@ async def look_up(turn: Turn, references: Sequence[Reference], *, again: bool = 
             turn.context.seen(cell)
     shown = tuple(one.shown for one in seen.values() if one.shown is not None)
     notes = (*missing, *_missing(found), *_not_shown(turn, seen))
-    return Mentions(found.text, commands_told(called, turn.untrusted), shown, notes)
+    return Mentions(found.text, called_told(called, turn.untrusted), shown, notes)
 
 
 async def _called(
     turn: Turn, references: Sequence[Reference]
-) -> tuple[list[tuple[OwnCommand, str]], list[Note]]:
-    """The person's commands with their arguments, and notes on those that cannot be used."""
-    named = [one for one in references if one.kind in _COMMANDS]
+) -> tuple[list[tuple[Skill, str]], list[Note]]:
+    """The called skills with their arguments, and notes on those that cannot be used."""
+    named = [one for one in references if one.kind in CALLED]
     if not named:
         return [], []
-    known = await turn.workplace.own_commands()
-    found: dict[tuple[str, str], OwnCommand] = {(one.kind, one.name): one for one in known}
-    called: list[tuple[OwnCommand, str]] = []
+    found = {skill.name: skill for skill in await turn.workplace.skills()}
+    called: list[tuple[Skill, str]] = []
     notes: list[Note] = []
     for reference in named:
         name, _, arguments = reference.name.partition(" ")
-        command = found.get((reference.kind, name))
-        if command is None or command.trouble:
-            why = NO_FILE if command is None else command.trouble
+        skill = found.get(name)
+        if skill is None or skill.trouble:
+            why = NO_FILE if skill is None else skill.trouble
             words = Sentence("/{name}: {why}", name=one_line(turn.scrub(name)), why=why)
             notes.append(Note(words, "warning"))
         else:
-            called.append((command, arguments))
+            called.append((skill, arguments))
     return called, notes
 
 

@@ -77,8 +77,8 @@ class CodeInterpSettings(Configurable):
     read_rule_files = Bool(
         True,
         help="Send AGENTS.md and .codeinterp/rules.md, from a notebook's folder and the "
-        "folders above it, to the model as the person's instructions. Also offer the commands and "
-        "skills in .codeinterp/commands and .codeinterp/skills there.",
+        "folders above it, to the model as the person's instructions. Also offer the skills in "
+        ".codeinterp/skills there.",
     ).tag(config=True)
     max_steps = Integer(
         100,

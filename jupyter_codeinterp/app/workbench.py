@@ -28,17 +28,16 @@ from ..run.turn.workplace import MoreTools, Workplace
 from ..session.server.activity import Activity
 from ..session.server.live_notebooks import LiveNotebooks
 from ..session.server.manager import SessionManager
-from ..view.own_command import OwnCommand
 from ..view.redaction.found_secrets import without_secrets
 from ..view.redaction.secrets import Secrets
 from ..view.rule_files import RuleFile
+from ..view.skills import Skill
 from ..wire.commands import OpReceipt, SessionInfo, SnapshotTaken
 from ..wire.ports import Kernel, Model
 from ..wiring import offering
+from .notebooks.instructions import rule_files, skills
 from .notebooks.names import ReferenceNames
 from .notebooks.notebook_kernels import KernelsOf, NotebookKernels
-from .notebooks.own_commands import own_commands
-from .notebooks.rule_files import rule_files
 from .notebooks.scan import look_around
 from .notebooks.siblings import read_sibling, sibling_files, sibling_heads
 from .settings import CodeInterpSettings
@@ -208,10 +207,9 @@ class Workbench:
         specs = KernelsOf(self.notebook_kernels, lambda: notebook().path)
         return ZmqKernel(self._kernels, current_id, specs)
 
-    async def own_commands(self, notebook: str) -> list[OwnCommand]:
-        """The person's commands and skills, those with a defect too."""
-        reads = self.settings.read_rule_files
-        return await own_commands(self.contents, notebook) if reads else []
+    async def skills(self, notebook: str) -> list[Skill]:
+        """The person's skills, those with a defect too."""
+        return await skills(self.contents, notebook) if self.settings.read_rule_files else []
 
     def kernel_at(self, path: str) -> ZmqKernel:
         """The notebook's kernel, if it has one."""
@@ -316,8 +314,8 @@ class NotebookWorkplace(Workplace):
     async def rule_files(self) -> list[RuleFile]:
         return await rule_files(*self._place) if self._bench.settings.read_rule_files else []
 
-    async def own_commands(self) -> list[OwnCommand]:
-        return await self._bench.own_commands(self._path)
+    async def skills(self) -> list[Skill]:
+        return await self._bench.skills(self._path)
 
     async def look_around(self) -> FolderScan | None:
         return await look_around(self._bench.contents, self._path)

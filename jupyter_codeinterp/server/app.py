@@ -81,7 +81,7 @@ def serves_local_user(server: ServerApp) -> bool:
 
 
 def _before_save(**given: Any) -> None:
-    from ..app.notebooks.saving import before_save
+    from ..app.notebooks.instructions import before_save
 
     before_save(**given)
 
@@ -113,7 +113,7 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             codeinterp_kernels=bench.notebook_kernels,
             codeinterp_models=bench.models,
             codeinterp_names=bench.names,
-            codeinterp_own_commands=bench.own_commands,
+            codeinterp_skills=bench.skills,
             codeinterp_verifier=bench.verifier,
             codeinterp_store=bench.store,
             codeinterp_token_windows=self.allow_token_windows,

@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING, Literal
 
 from ..base.errors import CommandError
 from ..run.approval.decisions import Alone
-from ..view.own_command import arguments_in
 from ..view.redaction.found_secrets import looks_like_key
-from ..wire.events import MessageQueued, MessagesHeard, MessageTakenBack, Reference, StopReason
+from ..view.skills import arguments_in
+from ..wire.events import (
+    CALLED,
+    MessageQueued,
+    MessagesHeard,
+    MessageTakenBack,
+    Reference,
+    StopReason,
+)
 
 if TYPE_CHECKING:
     from .log import SessionLog
@@ -89,10 +96,10 @@ def _few(references: tuple[Reference, ...]) -> tuple[Reference, ...]:
 
 
 def _with_arguments(references: tuple[Reference, ...], text: str) -> tuple[Reference, ...]:
-    """The references; each command with its arguments in the message (without keys)."""
+    """The references; each called skill with its arguments in the message (without keys)."""
     return tuple(
         Reference(one.kind, f"{one.name} {arguments_in(text, one.name)}"[:LONGEST_CALL].rstrip())
-        if one.kind in ("command", "skill")
+        if one.kind in CALLED
         else one
         for one in references
     )

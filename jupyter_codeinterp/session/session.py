@@ -28,7 +28,6 @@ from ..run.turn.results import Results
 from ..run.turn.turn import StoppedRun, Turn, know_variables, look_around, made_by
 from ..run.turn.workplace import Workplace
 from ..view.context import Context
-from ..view.own_command import skills_of
 from ..view.redaction.found_secrets import without_keys
 from ..view.redaction.private_names import PrivateNames
 from ..view.rule_files import NOT_READ
@@ -538,7 +537,7 @@ async def _read_folder(session: Session, turn: Turn) -> None:
             session.unread_rule_files.add(path)
             words = Sentence("{path} was {why}.", path=visible_line(path), why=NOT_READ[why])
             session.log.show(Note(words, "warning"))
-    turn.skills = skills_of(await place.own_commands())
+    turn.skills = [skill for skill in await place.skills() if not skill.trouble]
 
 
 def _take_answer_references(session: Session) -> tuple[Reference, ...]:

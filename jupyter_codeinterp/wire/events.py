@@ -32,11 +32,15 @@ Status = Literal[
 
 class Reference(msgspec.Struct, frozen=True):
     """A reference in a message. ``name`` is a variable, a column (``df['net price']``), a cell's
-    id, a file beside the notebook, "" for the last error, or the name of a command or skill, to
-    which the server adds the words that follow it in the message."""
+    id, a file beside the notebook, "" for the last error, or the name of a skill, to which the
+    server adds the words that follow it in the message. Older journals also have ``command``."""
 
     kind: Literal["variable", "column", "cell", "file", "error", "command", "skill"]
     name: str = ""
+
+
+CALLED = ("skill", "command")
+"""Kinds of references to a skill."""
 
 
 class _Event(msgspec.Struct, frozen=True, tag_field="type"):

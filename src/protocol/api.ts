@@ -14,7 +14,7 @@ import type {
   ILocalServers,
   IModelInfo,
   INames,
-  IOwnCommands,
+  ISkills,
   IReview,
   IWaitingList,
   IWaitingText,
@@ -85,9 +85,9 @@ export class Api {
     return this._call('GET', `names?${asked}`);
   }
 
-  /** The person's own commands and skills for a notebook. */
-  commands(notebook: string): Promise<IOwnCommands> {
-    return this._call('GET', `commands?${new URLSearchParams({ notebook })}`);
+  /** The person's skills for a notebook. */
+  skills(notebook: string): Promise<ISkills> {
+    return this._call('GET', `skills?${new URLSearchParams({ notebook })}`);
   }
 
   /** A part of a table. The server waits at most a second, and not for a busy kernel. */

@@ -109,8 +109,8 @@ export interface SendMessage {
 }
 /**
  * A reference in a message. ``name`` is a variable, a column (``df['net price']``), a cell's
- * id, a file beside the notebook, "" for the last error, or the name of a command or skill, to
- * which the server adds the words that follow it in the message.
+ * id, a file beside the notebook, "" for the last error, or the name of a skill, to which the
+ * server adds the words that follow it in the message. Older journals also have ``command``.
  */
 export interface Reference {
   kind: 'cell' | 'column' | 'command' | 'error' | 'file' | 'skill' | 'variable';

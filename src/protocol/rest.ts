@@ -257,16 +257,14 @@ export interface INames {
   readonly earlier: boolean;
 }
 
-export interface IOwnCommands {
-  readonly commands: readonly IOwnCommand[];
+export interface ISkills {
+  readonly skills: readonly ISkill[];
 }
 
 /**
- * A command or skill in a file (``path``).
- * ``trouble``: why it cannot be used; "" if it can.
+ * A skill in a file (``path``). ``trouble``: why it cannot be used; "" if it can.
  */
-export interface IOwnCommand {
-  readonly kind: 'command' | 'skill';
+export interface ISkill {
   readonly name: string;
   readonly path: string;
   readonly description: string;

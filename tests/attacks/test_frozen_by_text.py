@@ -51,14 +51,12 @@ from jupyter_codeinterp.view import (
     images,
     notebook_prompt,
     outputs,
-    own_command,
     plain_text,
     references,
     rule_files,
+    skills,
     untrusted,
 )
-from jupyter_codeinterp.view import own_command as for_model
-from jupyter_codeinterp.view import own_command as front_matter
 from jupyter_codeinterp.view.context import Context
 from jupyter_codeinterp.view.injection import caution, signs
 from jupyter_codeinterp.view.redaction import found_secrets, secrets
@@ -101,7 +99,7 @@ NOT_IN_ROOMS = (
 """What they have to do with files, a library and windows."""
 READERS = (
     "visible lookup reported protected collector completion rule_files "
-    "own_command context conversation notebook_prompt apply "
+    "skills context conversation notebook_prompt apply "
     "ops exports untrusted budget html_text images read_notebook "
     "markdown_cells out_of_sight outputs outputs passive plain_text "
     "private_names prose messages code_warnings changes secrets found_secrets "
@@ -367,25 +365,23 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "rule_files.as_text": lambda t: rule_files.as_text(
         [(t, t)] * 3, untrusted.Untrusted(SECRETS.scrub)
     ),
-    "own_command.commands_told": lambda t: for_model.commands_told(
-        [(own_command.parsed("command", "x", t, f"---\n{t}\n---\n{t}"), t)] * 3,
+    "skills.called_told": lambda t: skills.called_told(
+        [(skills.parsed("x", t, f"---\n{t}\n---\n{t}"), t)] * 3,
         untrusted.Untrusted(SECRETS.scrub),
     ),
-    "own_command.skill_text": lambda t: for_model.skill_text(
-        own_command.parsed("skill", "x", t, t), untrusted.Untrusted(SECRETS.scrub)
+    "skills.skill_text": lambda t: skills.skill_text(
+        skills.parsed("x", t, t), untrusted.Untrusted(SECRETS.scrub)
     ),
-    "own_command.skills_told": lambda t: for_model.skills_told(
-        [own_command.OwnCommand("skill", t[:64], t, t)] * 3, untrusted.Untrusted(SECRETS.scrub)
+    "skills.skills_told": lambda t: skills.skills_told(
+        [skills.Skill(t[:64], t, t)] * 3, untrusted.Untrusted(SECRETS.scrub)
     ),
-    "own_command.split": lambda t: [front_matter.split(one) for one in (t, f"---\n{t}\n---\n{t}")],
-    "own_command.arguments_in": lambda t: [
-        own_command.arguments_in(one, "x") for one in (t, f"/x {t}", f"/x{t}")
+    "skills.split": lambda t: [skills.split(one) for one in (t, f"---\n{t}\n---\n{t}")],
+    "skills.arguments_in": lambda t: [
+        skills.arguments_in(one, "x") for one in (t, f"/x {t}", f"/x{t}")
     ],
-    "own_command.chosen": lambda t: own_command.chosen(
-        [own_command.OwnCommand("command", t, t), own_command.OwnCommand("skill", t, t)]
-    ),
-    "own_command.filled": lambda t: [own_command.filled(t, t), own_command.filled("$1", t)],
-    "own_command.parsed": lambda t: own_command.parsed("skill", t, t, f"---\n{t}\n---\n{t}"),
+    "skills.nearest": lambda t: skills.nearest([skills.Skill(t, t), skills.Skill("x", t)]),
+    "skills.filled": lambda t: [skills.filled(t, t), skills.filled("$1", t)],
+    "skills.parsed": lambda t: skills.parsed(t, t, f"---\n{t}\n---\n{t}"),
     "titles.title_so_far": lambda t: titles.title_so_far("", t),
     "visible.visible": lambda t: [visible.visible(t), visible.visible(t, code=True)],
     "comparing.compare": lambda t: comparing.compare(

@@ -19,10 +19,8 @@ from jupyter_server.services.contents.largefilemanager import AsyncLargeFileMana
 from tornado import web
 from tornado.httpclient import HTTPClientError
 
+from jupyter_codeinterp.app.notebooks.instructions import before_save, rule_files, skills
 from jupyter_codeinterp.app.notebooks.notebook_kernels import NotebookKernels
-from jupyter_codeinterp.app.notebooks.own_commands import own_commands
-from jupyter_codeinterp.app.notebooks.rule_files import rule_files
-from jupyter_codeinterp.app.notebooks.saving import before_save
 from jupyter_codeinterp.app.notebooks.scan import look_around
 from jupyter_codeinterp.app.notebooks.siblings import read_sibling, sibling_files, sibling_heads
 from jupyter_codeinterp.app.verify import notebook as verify
@@ -154,8 +152,7 @@ class Reader(NamedTuple):
 READERS = {
     "AGENTS.md": Reader("AGENTS.md", SECRET, lambda c: rule_files(c, NOTEBOOK)),
     "rules": Reader(".codeinterp/rules.md", SECRET, lambda c: rule_files(c, NOTEBOOK)),
-    "a command": Reader(".codeinterp/commands/x.md", SECRET, lambda c: own_commands(c, NOTEBOOK)),
-    "a skill": Reader(".codeinterp/skills/x/SKILL.md", SECRET, lambda c: own_commands(c, NOTEBOOK)),
+    "a skill": Reader(".codeinterp/skills/x/SKILL.md", SECRET, lambda c: skills(c, NOTEBOOK)),
     "an attachment": Reader("x.png", SECRET, lambda c: read_sibling(c, NOTEBOOK, "x.png", 99)),
     "a table's head": Reader(
         "data.csv", f"{SECRET},b\n1,2\n", lambda c: sibling_heads(c, NOTEBOOK, ["data.csv"])
@@ -351,7 +348,7 @@ async def test_instructions_that_a_sandboxed_kernel_wrote_are_named_and_not_foll
     contents.register_pre_save_hook(before_save)
     write = "import os\n" + "\n".join(
         f"os.makedirs(os.path.dirname({n!r}) or '.', exist_ok=True); open({n!r}, 'w').write('obey')"
-        for n in (*INSTRUCTIONS, ".codeinterp/commands/x.md", "mcp-servers.json")
+        for n in (*INSTRUCTIONS, ".codeinterp/skills/x/SKILL.md", "mcp-servers.json")
     )
     async with kernel(tmp_path, work) as (_, client):
         assert (await run(client, write))["status"] == "ok"
@@ -364,8 +361,8 @@ async def test_instructions_that_a_sandboxed_kernel_wrote_are_named_and_not_foll
     assert [name for name, text in found if text == NOT_CONFIRMED] == [
         "work/AGENTS.md", "work/.codeinterp/rules.md", "work/deep/AGENTS.md",
     ]  # fmt: skip
-    (command,) = await own_commands(contents, NOTEBOOK)
-    assert "sandboxed kernel" in command.trouble and not command.body
+    (skill,) = await skills(contents, NOTEBOOK)
+    assert "sandboxed kernel" in skill.trouble and not skill.body
     _, faults = entries_for(work, {}, files=True)
     assert "sandboxed kernel" in faults[0]
     model = {"type": "file", "format": "text", "content": "reviewed"}

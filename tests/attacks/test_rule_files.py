@@ -13,7 +13,7 @@ from jupyter_server.services.contents.largefilemanager import (
     LargeFileManager,
 )
 
-from jupyter_codeinterp.app.notebooks.rule_files import rule_files
+from jupyter_codeinterp.app.notebooks.instructions import rule_files
 from jupyter_codeinterp.notebook.rule_file import LARGEST
 from jupyter_codeinterp.view.rule_files import BEGINS, GONE, MOST, NOT_CONFIRMED, TOO_LARGE, as_text
 from jupyter_codeinterp.view.untrusted import Untrusted

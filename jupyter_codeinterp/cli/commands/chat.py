@@ -14,8 +14,8 @@ from ...base.errors import CodeInterpError
 from ...base.visible import visible_line
 from ...kernel import typed_ahead
 from ...run.approval.modes import MODES, within
-from ...view.own_command import OwnCommand
 from ...view.redaction.found_secrets import looks_like_key
+from ...view.skills import Skill
 from ...wire.events import Mode, Reference
 from ..local.problems import DONE, Problem
 from ..terminal.fronts import ASKED, UNASKED
@@ -75,9 +75,9 @@ class _Chat:
             if not text:
                 continue
             try:
-                own = await self._here.commands() if word.startswith("/") else []
-                if not self._commanded(word, rest.strip(), own):
-                    await self._turn(text, own)
+                skills = await self._here.skills() if word.startswith("/") else []
+                if not self._commanded(word, rest.strip(), skills):
+                    await self._turn(text, skills)
             except Problem as problem:
                 self._front.note(problem.words)
             except CodeInterpError as error:
@@ -86,7 +86,7 @@ class _Chat:
 
     async def _asked(self) -> str | None:
         """The person's next line; None if the person leaves."""
-        words = [*HELP, *(f"/{one.name}" for one in await self._here.commands() if not one.trouble)]
+        words = [*HELP, *(f"/{one.name}" for one in await self._here.skills() if not one.trouble)]
         completer = WordCompleter(words, sentence=True)
         try:
             text = await self._session.prompt_async(
@@ -101,12 +101,12 @@ class _Chat:
             return None
         return text.strip()
 
-    def _commanded(self, word: str, rest: str, own: list[OwnCommand]) -> bool:
+    def _commanded(self, word: str, rest: str, skills: list[Skill]) -> bool:
         """Carry out a command of this file, or refuse an unknown one; False for any other line."""
         if word == "/help":
             for name, words in HELP.items():
                 self._front.note(f"{name} {words}")
-            for one in own:
+            for one in skills:
                 told = one.trouble or one.description
                 self._front.note(visible_line(f"/{one.name}  {told}"))
         elif word == "/mode":
@@ -114,7 +114,7 @@ class _Chat:
         elif word == "/model":
             self._model = rest or self._model
             self._front.note(f"The model is {visible_line(self._model) or 'the default'}.")
-        elif word.startswith("/") and not any(word == f"/{one.name}" for one in own):
+        elif word.startswith("/") and not any(word == f"/{one.name}" for one in skills):
             self._front.note(UNKNOWN.format(name=visible_line(word)))
         else:
             return False
@@ -138,12 +138,12 @@ class _Chat:
             return UNASKED.get(self._yes, ASKED)
         return "Asks before each run and change." if may.changes else "Nothing runs or changes."
 
-    async def _turn(self, text: str, own: list[OwnCommand]) -> None:
+    async def _turn(self, text: str, skills: list[Skill]) -> None:
         if looks_like_key(text):
             self._front.note(LOOKS_LIKE_KEY)
             return
         called = text.partition(" ")[0].removeprefix("/")
-        named = [one for one in own if one.name == called and not one.trouble][:1]
-        references = tuple(Reference(one.kind, one.name) for one in named)
+        named = [one for one in skills if one.name == called and not one.trouble][:1]
+        references = tuple(Reference("skill", one.name) for one in named)
         await self._here.talk.send(text, self._mode, self._model, references)
         await to_the_end(self._here.talk, self._front, self._stopping)

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...app import config as config_files
-from ...app.notebooks.own_commands import own_commands
+from ...app.notebooks.instructions import skills
 from ...app.settings import CodeInterpSettings
 from ...base.visible import visible_line
 from ...journal.transcript import turns
 from ...run.approval.decisions import Alone
 from ...run.approval.modes import ASKING, HIGHEST, MODES, within
 from ...run.turn.ending import LIMITS
-from ...view.own_command import OwnCommand
 from ...view.redaction.found_secrets import looks_like_key
+from ...view.skills import Skill
 from ...wire.events import Mode
 from ..local.bench import LocalBench
 from ..local.existing import find, open_in_page
@@ -78,14 +78,14 @@ async def _run(options: argparse.Namespace, stopping: Stopping) -> int:
 
 @dataclass
 class OpenedNotebook:
-    """A notebook to talk about, with a running kernel. ``language``: the kernel's; ``commands``:
-    the person's own; ``highest``: the highest mode; ``earlier``: the title of its latest
+    """A notebook to talk about, with a running kernel. ``language``: the kernel's; ``skills``:
+    the person's; ``highest``: the highest mode; ``earlier``: the title of its latest
     conversation, if that does not go on."""
 
     talk: TerminalConversation
     file: Path
     language: Callable[[], str]
-    commands: Callable[[], Awaitable[list[OwnCommand]]]
+    skills: Callable[[], Awaitable[list[Skill]]]
     highest: Mode
     earlier: str | None
 
@@ -139,7 +139,7 @@ async def _opened_in(
         talk,
         place.file,
         language=lambda: bench.language,
-        commands=lambda: own_commands(bench.contents, path),
+        skills=lambda: skills(bench.contents, path),
         highest=manager.rules.highest_mode,
         earlier=latest.title if latest is not None and not options.continued else None,
     )

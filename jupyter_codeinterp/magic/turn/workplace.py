@@ -20,7 +20,7 @@ MOST_LOOKED_AT = 2_000
 
 
 class ProcessWorkplace(Workplace):
-    """Has no tools of MCP servers, which need a card for a decision, and no commands and skills."""
+    """Has no tools of MCP servers, which need a card for a decision, and no skills."""
 
     document: MemoryDocument
 

@@ -17,9 +17,9 @@ from ...journal.ledger import Ledger
 from ...journal.sqlite.store import SqliteStore
 from ...view.context import Context
 from ...view.injection.caution import Cautions
-from ...view.own_command import OwnCommand
 from ...view.redaction.private_names import PrivateNames, Variables
 from ...view.rule_files import RuleFile
+from ...view.skills import Skill
 from ...view.untrusted import Untrusted
 from ...wire.events import Event, MadeFile, Mode
 from ...wire.ops import FinishRun, Output
@@ -129,7 +129,7 @@ class Turn:
     model_info: ModelInfo = field(default_factory=lambda: ModelInfo("", ""))
     rule_files: list[RuleFile] = field(default_factory=list)
     """The person's instruction files, from the root down to the notebook."""
-    skills: list[OwnCommand] = field(default_factory=list)
+    skills: list[Skill] = field(default_factory=list)
     """Skills that the model may use by itself."""
     before: asyncio.Future[FolderScan | None] | None = None
     """The files under the notebook's folder at the turn's start; None if unknown."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ...base.sentences import Sentence
-from ...view.own_command import OwnCommand
 from ...view.rule_files import RuleFile
+from ...view.skills import Skill
 from ...view.untrusted import Untrusted
 from ...wire.ports import Kernel, NotebookDocument
 from ..verify.verification import FreshRuns
@@ -59,8 +59,8 @@ class Workplace:
         """The person's instruction files, from the root down to the notebook."""
         return []
 
-    async def own_commands(self) -> list[OwnCommand]:
-        """The person's commands and skills, those with a defect too."""
+    async def skills(self) -> list[Skill]:
+        """The person's skills, those with a defect too."""
         return []
 
     async def look_around(self) -> FolderScan | None:

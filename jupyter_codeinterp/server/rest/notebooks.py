@@ -1,4 +1,4 @@
-"""A notebook's names (variables and files), commands and verifications."""
+"""A notebook's names (variables and files), skills and verifications."""
 
 from __future__ import annotations
 
@@ -11,23 +11,20 @@ from ...app.verify import Verifier
 from ...base.errors import CommandError
 from ...base.paths import normalize
 from ...run.verify.verification import Verification
-from ...view.own_command import Kind, OwnCommand
 from .base import Handler
 
 
-class ListedCommand(msgspec.Struct, frozen=True):
-    """A command or skill in a file (``path``).
-    ``trouble``: why it cannot be used; "" if it can."""
+class ListedSkill(msgspec.Struct, frozen=True):
+    """A skill in a file (``path``). ``trouble``: why it cannot be used; "" if it can."""
 
-    kind: Kind
     name: str
     path: str
     description: str
     trouble: str
 
 
-class ListedCommands(msgspec.Struct, frozen=True):
-    commands: list[ListedCommand]
+class ListedSkills(msgspec.Struct, frozen=True):
+    skills: list[ListedSkill]
 
 
 def _notebook(handler: Handler) -> str:
@@ -48,21 +45,11 @@ async def names(handler: Handler) -> Any:
     return await names.of(_notebook(handler))
 
 
-async def own_commands(handler: Handler) -> ListedCommands:
-    own_commands = handler.settings["codeinterp_own_commands"]
-    found: list[OwnCommand] = await own_commands(_notebook(handler))
+async def skills(handler: Handler) -> ListedSkills:
+    found = await handler.settings["codeinterp_skills"](_notebook(handler))
     scrub = handler.manager.rules.scrub
-    return ListedCommands(
-        [
-            ListedCommand(
-                one.kind,
-                one.name,
-                one.path,
-                scrub(one.description),
-                one.trouble,
-            )
-            for one in found
-        ]
+    return ListedSkills(
+        [ListedSkill(one.name, one.path, scrub(one.description), one.trouble) for one in found]
     )
 
 

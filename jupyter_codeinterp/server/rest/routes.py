@@ -33,7 +33,7 @@ ROUTES = (
     Route("POST", rf"connections/{PROVIDER}/test", (EXECUTE,), settings.try_connection),
     Route("GET", r"local", (EXECUTE,), settings.local_servers),
     Route("GET", r"names", (EXECUTE, LOOK), notebooks.names),
-    Route("GET", r"commands", (LOOK,), notebooks.own_commands),
+    Route("GET", r"skills", (LOOK,), notebooks.skills),
     Route("GET", r"verifications", (LOOK,), notebooks.verification),
     Route("POST", r"verifications", (EXECUTE, LOOK), notebooks.verify),
     Route("DELETE", r"verifications", (EXECUTE,), notebooks.cancel_verification),

@@ -22,8 +22,8 @@ import type {
   ILocalServers,
   IModelInfo,
   INames,
-  IOwnCommand,
-  IOwnCommands,
+  ISkill,
+  ISkills,
   ITableAnswer,
   IReview,
   IWaitingFile,
@@ -504,11 +504,11 @@ export class FakeApi implements IApi {
     return this.known_names;
   }
 
-  /** The person's own commands. */
-  own_commands: IOwnCommand[] = [];
+  /** The person's skills. */
+  listed_skills: ISkill[] = [];
 
-  async commands(): Promise<IOwnCommands> {
-    return { commands: this.own_commands };
+  async skills(): Promise<ISkills> {
+    return { skills: this.listed_skills };
   }
 
   async table(): Promise<ITableAnswer> {

@@ -3,7 +3,7 @@ import React from 'react';
 import type { Mode } from '../../protocol/api';
 import { type IPanelState, modeOf, needsKey } from '../store/panel-state';
 import { IInputRoute, routeInput } from '../view/input-routing';
-import { withoutCommands } from '../view/own-commands';
+import { withoutSkills } from '../view/skills';
 import { keyIn } from '../view/pasted-keys';
 import type { ISessionView } from '../view/view';
 import { Button } from './elements/Button';
@@ -83,7 +83,7 @@ export function Composer(props: {
           : `${now}\n${prefill.text}`.trim()
       );
       const outline = store.notebooks.outline(notebook);
-      for (const reference of withoutCommands(prefill.references ?? [])) {
+      for (const reference of withoutSkills(prefill.references ?? [])) {
         add(mentionOf(reference, outline, trans), notebook);
       }
       field.current?.focus();

@@ -362,7 +362,7 @@ export class Conversation {
     state.patch({ sending: false, turnsBegun });
   }
 
-  /** The references, with the person's own command that the text calls. */
+  /** The references, with the person's skill that the text calls. */
   private async _named(
     notebook: string,
     text: string,
@@ -372,10 +372,10 @@ export class Conversation {
     if (literal || !text.trim().startsWith('/')) {
       return [...references];
     }
-    const { called } = await import('../view/own-commands');
+    const { called } = await import('../view/skills');
     return [
       ...references,
-      ...(await called(text, () => this._options.api.commands(notebook)))
+      ...(await called(text, () => this._options.api.skills(notebook)))
     ];
   }
 

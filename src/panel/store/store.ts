@@ -7,7 +7,7 @@ import { withLinks } from '../../markdown/plain';
 import type {
   IApi,
   INames,
-  IOwnCommands,
+  ISkills,
   ITableAnswer,
   ITableAsked
 } from '../../protocol/api';
@@ -145,9 +145,9 @@ export class Store {
     return this._api.names(notebook, columnsOf).catch(() => null);
   }
 
-  /** The person's own commands for a notebook; null if the request fails. */
-  ownCommands(notebook: string): Promise<IOwnCommands | null> {
-    return this._api.commands(notebook).catch(() => null);
+  /** The person's skills for a notebook; null if the request fails. */
+  skills(notebook: string): Promise<ISkills | null> {
+    return this._api.skills(notebook).catch(() => null);
   }
 
   /** A part of a table of the kernel; rejects with a message for people. */

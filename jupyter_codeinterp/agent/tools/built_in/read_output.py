@@ -13,7 +13,7 @@ from ....base.sentences import Sentence
 from ....run.turn.results import UNREADABLE
 from ....view import outputs
 from ....view.outputs import Seen
-from ....view.own_command import skill_text
+from ....view.skills import skill_text
 from ....wire.ops import PRIVATE
 from ..shared.base import Tool, ToolContext
 

@@ -5,7 +5,7 @@ import type { ISlashCommand } from '../elements/context';
 import { usePanel } from '../elements/context';
 import { IMention, matching } from './mentions';
 import { useNameable } from './named';
-import { ownOffers, useOwnCommands } from './own-commands';
+import { skillOffers, useSkills } from './skills';
 import { ISuggestion, Suggestions, shared, useList } from './Suggestions';
 import { IWord, wordAt } from './word';
 
@@ -61,12 +61,12 @@ export function useOffers(options: {
     [all, naming, word?.typed]
   );
   const calling = word?.kind === '/' && plain !== named && focused;
-  const own = useOwnCommands(notebook, calling);
+  const own = useSkills(notebook, calling);
   const offered =
     word?.kind === '/'
       ? [
           ...commandOffers(word.typed, slash, run),
-          ...ownOffers(word.typed, own ?? [], notebook, slash, trans).map(
+          ...skillOffers(word.typed, own ?? [], notebook, slash, trans).map(
             offer => ({
               ...offer,
               take: () => call(offer.name)
@@ -112,7 +112,7 @@ export function useOffers(options: {
           naming
             ? note || (isUnknown ? trans.__('Nothing here has this name.') : '')
             : own === null
-              ? trans.__('Couldn’t list your own commands.')
+              ? trans.__('Couldn’t list your skills.')
               : ''
         }
         choose={index => found[index].take()}

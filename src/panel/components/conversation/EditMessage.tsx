@@ -1,7 +1,7 @@
 /** A sent message as an editable field; sending it begins a branch. */
 import React from 'react';
 import type { ILeftBehind } from '../../view/branches';
-import { calledIn, withoutCommands } from '../../view/own-commands';
+import { calledIn, withoutSkills } from '../../view/skills';
 import type { IMessageItem } from '../../view/view';
 import { Chips } from '../composer/Chips';
 import { mentionOf } from '../composer/mentions';
@@ -20,7 +20,7 @@ export function EditMessage(props: {
   const { store, trans } = usePanel();
   const [text, setText] = React.useState(item.text);
   const [references, setReferences] = React.useState(() =>
-    withoutCommands(item.references)
+    withoutSkills(item.references)
   );
   const [sending, setSending] = React.useState(false);
   const left = useLeftBehind(item.turn);
@@ -50,7 +50,7 @@ export function EditMessage(props: {
       return;
     }
     setSending(true);
-    const called = withoutCommands(item.references).length;
+    const called = withoutSkills(item.references).length;
     const sent = await store.conversation.branch({
       turn: item.turn,
       text,

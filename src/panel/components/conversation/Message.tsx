@@ -5,7 +5,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import type { Reference, SessionInfo } from '../../../protocol/protocol';
 import { siblings } from '../../view/branches';
-import { withoutCommands } from '../../view/own-commands';
+import { withoutSkills } from '../../view/skills';
 import type { IInterjectionItem, IMessageItem } from '../../view/view';
 import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
@@ -46,7 +46,7 @@ export function MessageText({
 }): JSX.Element {
   const { trans } = usePanel();
   const references = React.useMemo(
-    () => withoutCommands(item.references),
+    () => withoutSkills(item.references),
     [item.references]
   );
   return (
@@ -131,7 +131,7 @@ export function Message(props: {
       setEditing('again');
     } else {
       const { text, turn } = item;
-      const references = withoutCommands(item.references);
+      const references = withoutSkills(item.references);
       const literal = references.length === item.references.length;
       void store.conversation.branch({
         turn,

@@ -12,7 +12,7 @@ export async function showHelp(
     [
       trans.__('/ and a name'),
       trans.__(
-        'Your own command: a file .codeinterp/commands/NAME.md in the notebook’s folder or above it'
+        'Your skill: a file .codeinterp/skills/NAME/SKILL.md in the notebook’s folder or above it'
       )
     ],
     ['@', trans.__('Mention a variable, a cell, a file or the last error')],

@@ -1,4 +1,4 @@
-/** The person's own commands behind the slash, from files. */
+/** The person's skills behind the slash. */
 import {
   act,
   cleanup,
@@ -9,12 +9,8 @@ import {
 import React from 'react';
 import { PanelContext } from '../../../panel/components/elements/context';
 import { Panel } from '../../../panel/components/Panel';
-import {
-  called,
-  calledIn,
-  withoutCommands
-} from '../../../panel/view/own-commands';
-import type { IOwnCommand } from '../../../protocol/api';
+import { called, calledIn, withoutSkills } from '../../../panel/view/skills';
+import type { ISkill } from '../../../protocol/api';
 import type { Event } from '../../../protocol/protocol';
 import {
   ended,
@@ -24,24 +20,23 @@ import {
   surroundings
 } from '../panel-fakes';
 
-const review: IOwnCommand = {
-  kind: 'command',
+const review: ISkill = {
   name: 'review',
-  path: '.codeinterp/commands/review.md',
+  path: '.codeinterp/skills/review/SKILL.md',
   description: 'Review a table',
   trouble: ''
 };
-const broken: IOwnCommand = {
+const broken: ISkill = {
   ...review,
   name: 'retired',
-  path: '.codeinterp/commands/retired.md',
+  path: '.codeinterp/skills/retired/SKILL.md',
   description: '',
-  trouble: 'Not used: the file is empty.'
+  trouble: 'Not used: rename it.'
 };
-const fix: IOwnCommand = {
+const fix: ISkill = {
   ...review,
   name: 'fix',
-  path: '.codeinterp/commands/fix.md'
+  path: '.codeinterp/skills/fix/SKILL.md'
 };
 
 const field = () =>
@@ -67,7 +62,7 @@ const press = (key: string) =>
 
 async function shown() {
   const made = makeStore();
-  made.api.own_commands = [fix, broken, review];
+  made.api.listed_skills = [fix, broken, review];
   const done: string[] = [];
   const slash = [
     {
@@ -97,9 +92,9 @@ it('are listed after ours, with what they do, their file and what is wrong with 
   await act(settled);
   expect(options()).toEqual([
     '/fixFix the failed cell',
-    '/fixNot used: /fix is a built-in command. · .codeinterp/commands/fix.md',
-    '/retiredNot used: the file is empty. · .codeinterp/commands/retired.md',
-    '/reviewReview a table · .codeinterp/commands/review.md'
+    '/fixNot used: /fix is a built-in command. · .codeinterp/skills/fix/SKILL.md',
+    '/retiredNot used: rename it. · .codeinterp/skills/retired/SKILL.md',
+    '/reviewReview a table · .codeinterp/skills/review/SKILL.md'
   ]);
   write('/rev');
   expect(options()).toHaveLength(1);
@@ -116,7 +111,7 @@ it('are written out when chosen, and sent as they were written', async () => {
   await press('Enter');
   expect(client.ofType('send_message')[0]).toMatchObject({
     text: '/review sales',
-    references: [{ kind: 'command', name: 'review' }]
+    references: [{ kind: 'skill', name: 'review' }]
   });
 });
 
@@ -126,7 +121,7 @@ it('are not sent where their file has a defect, and the reason is shown', async 
   await press('Enter');
   expect(client.ofType('send_message')).toEqual([]);
   expect(field().value).toBe('/retired now');
-  expect(screen.getByText(/the file is empty/)).toBeTruthy();
+  expect(screen.getByText(/rename it/)).toBeTruthy();
 });
 
 it('give way to a built-in command', async () => {
@@ -152,7 +147,7 @@ it('are text where the person closed the list with Escape', async () => {
 it.each([
   ['/review', []],
   ['/review all', []],
-  ['/review costs', [{ kind: 'command', name: 'review' }]]
+  ['/review costs', [{ kind: 'skill', name: 'review' }]]
 ])('stay text when %s is asked again', async (text, references) => {
   const { client, store } = await shown();
   const asked = text === '/review costs' ? references : [];
@@ -195,19 +190,19 @@ it('are called by an edited message as by a new one', async () => {
     });
   });
   expect(client.ofType('branch')[0].references).toEqual([
-    { kind: 'command', name: 'review' }
+    { kind: 'skill', name: 'review' }
   ]);
 });
 
 it('are known again when a sent message is edited or queued', async () => {
-  const list = async () => ({ commands: [review] });
+  const list = async () => ({ skills: [review] });
   const before = [
     { kind: 'command', name: 'review sales' },
     { kind: 'variable', name: 'df' }
   ] as const;
-  expect(withoutCommands(before)).toEqual([before[1]]);
+  expect(withoutSkills(before)).toEqual([before[1]]);
   expect(await called('/review costs', list)).toEqual([
-    { kind: 'command', name: 'review' }
+    { kind: 'skill', name: 'review' }
   ]);
   expect(await called('/other costs', list)).toEqual([]);
   expect(calledIn(' /review\nx')).toBe('review');

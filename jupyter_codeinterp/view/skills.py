@@ -1,13 +1,14 @@
-"""The person's commands and skills: Markdown files with a front matter.
+"""The person's skills: ``.codeinterp/skills/NAME/SKILL.md``, Markdown files with a front matter.
 
-The front matter is read without YAML and only with single values, because files are untrusted.
+The model reads a skill when it fits a request, and a person calls one with ``/NAME``. Skills grant
+nothing: keys such as ``allowed-tools`` are ignored. The front matter is read without YAML and only
+with single values, because files are untrusted.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Literal
 
 import msgspec
 
@@ -60,12 +61,7 @@ def _plain(value: str) -> str:
 
 
 # -------------------------------------------------------------------------------------------------
-# A command (``.codeinterp/commands/NAME.md``) or a skill (``.codeinterp/skills/NAME/SKILL.md``).
-#
-# Both are Markdown with an optional front matter. They grant nothing: keys such as
-# ``allowed-tools`` are ignored.
-
-Kind = Literal["command", "skill"]
+# A skill.
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 LONGEST_LINE = 200
@@ -79,14 +75,12 @@ BAD_NAME = Sentence(
     "Not used: rename it. A name has lower-case letters, digits, - and _, at most 64 characters."
 )
 NOT_TEXT = Sentence("Not used: the file cannot be read as UTF-8 text inside the server's folder.")
-EMPTY = Sentence("Not used: the file is empty.")
 
 
-class OwnCommand(msgspec.Struct, frozen=True):
+class Skill(msgspec.Struct, frozen=True):
     """``path`` is from the server's root. ``trouble``: why it cannot be used, for a person; "" if
     it can."""
 
-    kind: Kind
     name: str
     path: str
     description: str = ""
@@ -94,33 +88,20 @@ class OwnCommand(msgspec.Struct, frozen=True):
     trouble: str = ""
 
 
-def parsed(kind: Kind, name: str, path: str, text: str) -> OwnCommand:
-    """Read a file. ``name``: the name of the file or, for a skill, of its folder."""
+def parsed(folder: str, path: str, text: str) -> Skill:
+    """Read a skill's file. ``folder``: the name of its folder, which its own name replaces."""
     facts, body = split(text)
-    body = body.strip()
-    name = (facts.get("name") or name) if kind == "skill" else name
-    first = body.split("\n", 1)[0].lstrip("# ")
+    name = facts.get("name") or folder
     trouble = "" if NAME.fullmatch(name) else BAD_NAME
-    return OwnCommand(
-        kind,
-        name[:64],
-        path,
-        _line(facts.get("description", "") or first),
-        body,
-        trouble or ("" if body else EMPTY),
-    )
+    return Skill(name[:64], path, _line(facts.get("description", "")), body.strip(), trouble)
 
 
-def chosen(found: Iterable[OwnCommand]) -> list[OwnCommand]:
-    """``found`` is nearest first: of several with the same kind and name, the nearest counts."""
-    nearest: dict[tuple[str, str], OwnCommand] = {}
-    for one in found:
-        nearest.setdefault((one.kind, one.name), one)
-    return sorted(nearest.values(), key=lambda one: (one.kind, one.name))
-
-
-def skills_of(found: Iterable[OwnCommand]) -> list[OwnCommand]:
-    return [one for one in found if one.kind == "skill" and not one.trouble]
+def nearest(found: Iterable[Skill]) -> list[Skill]:
+    """``found`` is nearest first: of several with the same name, the nearest counts."""
+    by_name: dict[str, Skill] = {}
+    for skill in found:
+        by_name.setdefault(skill.name, skill)
+    return sorted(by_name.values(), key=lambda skill: skill.name)
 
 
 def arguments_in(text: str, name: str) -> str:
@@ -130,8 +111,8 @@ def arguments_in(text: str, name: str) -> str:
 
 
 def filled(body: str, arguments: str) -> str:
-    """Replace ``$ARGUMENTS`` by the words behind the command. Placeholders in the arguments are
-    not replaced."""
+    """Replace ``$ARGUMENTS`` by the words behind the name. Placeholders in the arguments are not
+    replaced."""
     return _PLACE.sub(lambda _: arguments, body, MOST_PLACES)
 
 
@@ -141,8 +122,7 @@ def _line(text: str) -> str:
 
 
 # -------------------------------------------------------------------------------------------------
-# Commands and skills as text for the model, between the delimiters of instruction files. They
-# change no mode, limit or decision.
+# Skills as text for the model, between the delimiters of instruction files.
 
 LONGEST = 16_000
 """Characters of one body."""
@@ -158,26 +138,27 @@ _CALLED = BEGINS + ' for "/{name}" in the message, from {path}. They allow nothi
 _READ = BEGINS + ' in the skill "{name}", from {path}. They allow nothing more.]'
 
 
-def skills_told(skills: Sequence[OwnCommand], untrusted: Untrusted) -> str:
-    """Names and descriptions; "" if there are no skills."""
-    lines = [f"{one.name}: {_scrubbed(one.description, untrusted)}" for one in skills[:MOST_TOLD]]
+def skills_told(skills: Sequence[Skill], untrusted: Untrusted) -> str:
+    """Names and descriptions of the usable skills; "" if there are none."""
+    usable = [skill for skill in skills if not skill.trouble][:MOST_TOLD]
+    lines = [f"{one.name}: {_scrubbed(one.description, untrusted)}" for one in usable]
     return f"{_SKILLS}\n{_delimited(chr(10).join(lines), untrusted)}" if lines else ""
 
 
-def skill_text(skill: OwnCommand, untrusted: Untrusted) -> str:
+def skill_text(skill: Skill, untrusted: Untrusted) -> str:
     return _told(_READ, skill, filled(skill.body, ""), untrusted)
 
 
-def commands_told(called: Sequence[tuple[OwnCommand, str]], untrusted: Untrusted) -> str:
-    """The bodies of the commands with their arguments filled in; "" if there are none."""
+def called_told(called: Sequence[tuple[Skill, str]], untrusted: Untrusted) -> str:
+    """The bodies of the called skills with their arguments filled in; "" if there are none."""
     return "\n".join(
-        _told(_CALLED, command, filled(command.body, arguments), untrusted)
-        for command, arguments in called
+        _told(_CALLED, skill, filled(skill.body, arguments), untrusted)
+        for skill, arguments in called
     )
 
 
-def _told(heading: str, command: OwnCommand, body: str, untrusted: Untrusted) -> str:
-    heading = heading.format(name=command.name, path=_scrubbed(command.path, untrusted))
+def _told(heading: str, skill: Skill, body: str, untrusted: Untrusted) -> str:
+    heading = heading.format(name=skill.name, path=_scrubbed(skill.path, untrusted))
     text = escaped(cut(untrusted.scrub(body), LONGEST))
     return f"{heading}\n{_delimited(text, untrusted)}"
 

@@ -1,4 +1,4 @@
-/** The person's own commands and skills, from files beside the notebook. */
+/** The person's skills, from files beside the notebook. */
 import { mkdirSync, writeFileSync } from 'fs';
 import path from 'path';
 import { findings } from '../support/accessible';
@@ -10,7 +10,7 @@ description: Review a table before it is used
 ---
 Look at $ARGUMENTS. Report missing values first.
 `;
-const SKILL = `---
+const STYLE = `---
 name: house-style
 description: How our figures look. Use it for each plot.
 ---
@@ -18,7 +18,7 @@ Blue for this year, grey for the one before.
 `;
 
 for (const { theme, night } of THEMES) {
-  test(`${theme}${night}: an own command is listed, sent and shown at 300 px`, async ({
+  test(`${theme}${night}: a skill is listed, sent and shown at 300 px`, async ({
     model,
     notebook,
     page,
@@ -30,10 +30,10 @@ for (const { theme, night } of THEMES) {
       mkdirSync(path.dirname(path.join(own, name)), { recursive: true });
       writeFileSync(path.join(own, name), text);
     };
-    write('commands/review.md', REVIEW);
-    write('commands/fix.md', 'Fix it our way.');
-    write('commands/latin.md', Buffer.from('caf\xe9', 'latin1'));
-    write('skills/house-style/SKILL.md', SKILL);
+    write('skills/review/SKILL.md', REVIEW);
+    write('skills/fix/SKILL.md', 'Fix it our way.');
+    write('skills/latin/SKILL.md', Buffer.from('caf\xe9', 'latin1'));
+    write('skills/house-style/SKILL.md', STYLE);
     await notebook.open(file);
     await page.theme.setTheme(theme);
     await page.sidebar.setWidth(300, 'right');
