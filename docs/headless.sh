@@ -59,18 +59,21 @@ decide() { # the draft of an event, as JSON
     api POST command -d @- > /dev/null
 }
 
-while read -r line; do
-  event=${line#data: }
-  [ "$event" != "$line" ] || continue
-  case $(jq -r .type <<< "$event") in
-    draft_waiting) decide "$(jq -c .draft <<< "$event")" ;;
-    tool_done) jq -r '"\(.title): \(.status) \(.summary)"' <<< "$event" ;;
-    text_done) jq -r .text <<< "$event" ;;
-    turn_ended)
-      jq -r 'if .message == "" then empty else .message end' <<< "$event"
-      [ "$(jq -r .stop_reason <<< "$event")" = end_turn ] && exit 0 || exit 1
-      ;;
-  esac
-done < <(request GET "sessions/$session/events" -N -H 'Accept: text/event-stream')
-echo 'The server has ended the stream.' >&2
-exit 1
+last=0
+while true; do
+  found=$(api GET "sessions/$session/events?after=$last")
+  while read -r numbered; do
+    last=$(jq -r .seq <<< "$numbered")
+    event=$(jq -c .event <<< "$numbered")
+    case $(jq -r .type <<< "$event") in
+      draft_waiting) decide "$(jq -c .draft <<< "$event")" ;;
+      tool_done) jq -r '"\(.title): \(.status) \(.summary)"' <<< "$event" ;;
+      text_done) jq -r .text <<< "$event" ;;
+      turn_ended)
+        jq -r 'if .message == "" then empty else .message end' <<< "$event"
+        [ "$(jq -r .stop_reason <<< "$event")" = end_turn ] && exit 0 || exit 1
+        ;;
+    esac
+  done < <(jq -c '.events[]' <<< "$found")
+  sleep 0.5
+done

@@ -229,8 +229,7 @@ ROUTES = {
     "PATCH sessions/{session_id}": Route("Rename a conversation.", Title, SessionInfo),
     "DELETE sessions/{session_id}": Route("Stop and delete a conversation.", status=204),
     "GET sessions/{session_id}/events": Route(
-        "Events after number `after`. With `Accept: text/event-stream` the answer is an endless "
-        "stream; `Last-Event-ID` overrides `after`.",
+        "Events after number `after`.",
         answer=Events,
         query=("after",),
     ),

@@ -1,4 +1,4 @@
-"""A client that is no browser: REST, and the stream of events."""
+"""A client that is no browser: REST alone."""
 
 from __future__ import annotations
 
@@ -50,6 +50,15 @@ class RestClient:
         finally:
             writer.close()
 
+    async def events(self, session_id: str, after: int) -> list[dict[str, Any]]:
+        path, params = ("sessions", session_id, "events"), {"after": str(after)}
+        response = await self._site.request(
+            "GET", *path, params=params, headers=dict(self._headers)
+        )
+        assert response.code == 200, response.body
+        events: list[dict[str, Any]] = body(response)["events"]
+        return events
+
     async def decide(self, session_id: str, draft: dict[str, Any], **others: Any) -> Any:
         word = {name: draft[name] for name in ("draft_id", "nonce", "source")}
         return await self.command("decide", session_id, **word, action="run", **others)
@@ -63,48 +72,33 @@ class RestClient:
         return await self.send("POST", "command", **of_command(kind, session_id, **given))
 
     @asynccontextmanager
-    async def follow(self, session_id: str, **headers: str) -> AsyncIterator[Stream]:
-        """In HTTP/1.0, which knows no chunks: the body ends with the connection."""
-        url = urlsplit(self._site.url)
-        path = f"{url.path}/codeinterp/api/sessions/{session_id}/events"
-        given = {**self._headers, "Accept": "text/event-stream", **headers}
-        lines = [f"GET {path} HTTP/1.0", *(f"{name}: {value}" for name, value in given.items())]
-        reader, writer = await asyncio.open_connection(url.hostname, url.port)
-        writer.write("\r\n".join([*lines, "", ""]).encode())
-        head = (await reader.readuntil(b"\r\n\r\n")).decode()
-        assert " 200 " in head and "text/event-stream" in head, head
-        stream = Stream(reader)
+    async def follow(self, session_id: str, after: int = 0) -> AsyncIterator[Followed]:
+        followed = Followed(self, session_id, after)
+        reading = asyncio.ensure_future(followed.read())
         try:
-            yield stream
+            yield followed
         finally:
-            writer.close()
-            stream.ended.cancel()
-            await asyncio.gather(stream.ended, return_exceptions=True)
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
 
 
-class Stream:
-    def __init__(self, reader: asyncio.StreamReader) -> None:
+class Followed:
+    """A conversation's events, asked for again and again."""
+
+    def __init__(self, client: RestClient, session_id: str, after: int) -> None:
         self.events: list[dict[str, Any]] = []
-        self.last_id = 0
-        self.comments = 0
-        self._rest = ""
+        self.last = after
+        self._client = client
+        self._session_id = session_id
         self._more = asyncio.Event()
-        self.ended = asyncio.ensure_future(self._read(reader))
 
-    async def _read(self, reader: asyncio.StreamReader) -> None:
-        while piece := await reader.read(65_536):
-            self._take(piece.decode())
-
-    def _take(self, piece: str) -> None:
-        *whole, self._rest = (self._rest + piece).split("\n\n")
-        for block in whole:
-            fields = dict(line.partition(": ")[::2] for line in block.split("\n"))
-            if "data" in fields:
-                self.last_id = int(fields["id"])
-                self.events.append(json.loads(fields["data"]))
-            else:
-                self.comments += 1
-        self._more.set()
+    async def read(self) -> None:
+        while True:
+            for numbered in await self._client.events(self._session_id, self.last):
+                self.last = numbered["seq"]
+                self.events.append(numbered["event"])
+            self._more.set()
+            await asyncio.sleep(0.05)
 
     def of(self, kind: str) -> list[dict[str, Any]]:
         return [event for event in self.events if event["type"] == kind]

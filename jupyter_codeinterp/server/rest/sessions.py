@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import re
-from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from tornado.iostream import StreamClosedError
 
 from ...base.errors import CommandError
 from ...base.paths import normalize
@@ -106,67 +103,15 @@ async def waiting_text(handler: Handler, session_id: str) -> WaitingText:
     return await handler.manager.session(session_id).waiting_files.text(path)
 
 
-# -------------------------------------------------------------------------------------------------
-# A conversation's events: as a list, or as an endless stream of server-sent events.
-
-EVENT_STREAM = "text/event-stream"
-KEEP_ALIVE = 15.0
-"""Seconds of silence after which a stream sends a comment, so that proxies keep it open."""
-
-
-async def events(handler: Handler, session_id: str) -> dict[str, Any] | None:
-    """``Last-Event-ID``, which a reconnecting client sends, overrides ``after``."""
-    headers = handler.request.headers
-    after = headers.get("Last-Event-ID") or handler.get_query_argument("after", "0")
+async def events(handler: Handler, session_id: str) -> dict[str, Any]:
+    """The events after number ``after``."""
+    after = handler.get_query_argument("after", "0")
     if not re.fullmatch(r"[0-9]{1,15}", after):
         raise CommandError("malformed", "“after” must be a number.")
-    event_log = handler.manager.session(session_id).event_log
-    if EVENT_STREAM in headers.get("Accept", ""):
-        await _stream(handler, event_log.follow(int(after)))
-        return None
-    found = event_log.journaled(int(after))
-    return {"events": [{"seq": seq, "event": _said(handler, event)} for seq, event in found]}
-
-
-def _said(handler: Handler, event: bytes) -> msgspec.Raw:
-    return msgspec.Raw(with_strings(event, handler.words))
-
-
-async def _stream(handler: Handler, events: AsyncIterator[tuple[int, bytes]]) -> None:
-    """Stream until the client disconnects or the server stops."""
-    handler.set_header("Content-Type", EVENT_STREAM)
-    handler.set_header("Cache-Control", "no-store")
-    handler.set_header("X-Accel-Buffering", "no")  # nginx would delay events otherwise
-    gone = asyncio.Event()
-    handler.at_disconnect = gone.set
-    with handler.manager.at_close(gone.set), contextlib.suppress(StreamClosedError):
-        await handler.flush()
-        async for text in _until(gone, events, handler.words):
-            handler.write(text)
-            await handler.flush()
-    with contextlib.suppress(StreamClosedError):
-        await handler.finish()
-
-
-async def _until(
-    gone: asyncio.Event,
-    events: AsyncIterator[tuple[int, bytes]],
-    words: Callable[[object], str],
-) -> AsyncIterator[bytes]:
-    """Yield events in the stream's format, and a comment after each silence."""
-    over = asyncio.ensure_future(gone.wait())
-    coming: asyncio.Future[tuple[int, bytes]] = asyncio.ensure_future(anext(events))
-    try:
-        while not over.done():
-            both: list[asyncio.Future[Any]] = [over, coming]
-            await asyncio.wait(both, timeout=KEEP_ALIVE, return_when="FIRST_COMPLETED")
-            if coming.done():
-                seq, event = coming.result()
-                yield b"id: %d\ndata: %s\n\n" % (seq, with_strings(event, words))
-                coming = asyncio.ensure_future(anext(events))
-            elif not over.done():
-                yield b": nothing happened\n\n"
-    finally:
-        for task in (over, coming):
-            task.cancel()
-        await asyncio.gather(over, coming, return_exceptions=True)
+    found = handler.manager.session(session_id).event_log.journaled(int(after))
+    return {
+        "events": [
+            {"seq": seq, "event": msgspec.Raw(with_strings(event, handler.words))}
+            for seq, event in found
+        ]
+    }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -104,7 +103,6 @@ class SessionManager:
         """The sessions in memory, by id."""
         self._idle = IdleSessions(self.sessions)
         self.broadcaster = Broadcaster()
-        self._at_close: list[Callable[[], None]] = []
         self.windows = Windows(self.broadcaster.has)
         self.notebooks = make_notebooks(self)
 
@@ -239,19 +237,8 @@ class SessionManager:
             shown = notebook.kernel_id if notebook is not None else ""
             yield shown or session.workplace.kernel.kernel_id
 
-    @contextlib.contextmanager
-    def at_close(self, stop: Callable[[], None]) -> Iterator[None]:
-        """Call ``stop`` if the server stops within the context."""
-        self._at_close.append(stop)
-        try:
-            yield
-        finally:
-            self._at_close.remove(stop)
-
     async def close(self) -> None:
-        """Stop all turns and end all waits."""
-        for stop in self._at_close:
-            stop()
+        """Stop all turns."""
         self._idle.close()
         await asyncio.gather(*(session.close() for session in self.sessions.values()))
         await self.notebooks.aclose()
