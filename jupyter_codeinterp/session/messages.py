@@ -11,14 +11,7 @@ from ..base.errors import CommandError
 from ..run.approval.decisions import Alone
 from ..view.redaction.found_secrets import looks_like_key
 from ..view.skills import arguments_in
-from ..wire.events import (
-    CALLED,
-    MessageQueued,
-    MessagesHeard,
-    MessageTakenBack,
-    Reference,
-    StopReason,
-)
+from ..wire.events import CALLED, MessageQueued, MessagesHeard, MessageTakenBack, Reference
 
 if TYPE_CHECKING:
     from .log import SessionLog
@@ -106,48 +99,19 @@ def _with_arguments(references: tuple[Reference, ...], text: str) -> tuple[Refer
 
 
 # -------------------------------------------------------------------------------------------------
-# Where a message goes: two tables.
-#
-# The sender says which question was waiting (``about``). So a message meant for the queue cannot
-# answer a question that came up a moment before. No message decides on a draft.
+# Where a message goes.
 
-State = Literal["idle", "working", "asks"]
-"""No turn runs; a turn runs; the agent's question waits."""
-About = Literal["nothing", "this", "another"]
-"""The message is about nothing, about the waiting question, or about an earlier one."""
 Does = Literal["begin", "queue", "answer"]
 """Begin a turn, wait for the next results, or answer the question."""
 
-TABLE: dict[tuple[State, About], Does | None] = {
-    ("idle", "nothing"): "begin",
-    ("idle", "another"): None,
-    ("working", "nothing"): "queue",
-    ("working", "another"): None,
-    ("asks", "nothing"): "queue",
-    ("asks", "this"): "answer",
-    ("asks", "another"): None,
-}
-"""None: the sender gets an error."""
-
-GOES_ON: dict[StopReason, bool] = {
-    "end_turn": True,
-    "cancelled": False,
-    "max_steps": False,
-    "budget": False,
-    "refusal": False,
-    "error": False,
-}
-"""Whether queued messages begin the next turn after a turn with this stop reason. If not, they
-wait until the person sends something."""
-
 
 def route(running: bool, questions: Collection[str], about: str) -> Does | None:
-    """``questions``: the call ids of those that wait."""
-    state: State = "idle"
-    if running:
-        state = "asks" if questions else "working"
-    this: About = "this" if running and about in questions else "another"
-    return TABLE[state, this if about else "nothing"]
+    """``questions``: the call ids of those that wait. ``about``: the question that waited when the
+    person wrote. So a message meant for the queue cannot answer a question that came up a moment
+    before. None if the question is no longer open. No message decides on a draft."""
+    if about:
+        return "answer" if running and about in questions else None
+    return "queue" if running else "begin"
 
 
 # -------------------------------------------------------------------------------------------------

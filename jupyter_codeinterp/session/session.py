@@ -49,7 +49,7 @@ from ..wire.ports import Model
 from . import undo
 from .late_outputs import LateOutputs
 from .log import STOPPED_NOTE, Services, SessionLog
-from .messages import GOES_ON, Does, Queue, checked_title, from_question, route
+from .messages import Does, Queue, checked_title, from_question, route
 from .reviews import Reviews
 from .turn_task import TurnOptions, TurnTask, TurnTools
 from .waiting_files import WaitingFiles
@@ -415,7 +415,7 @@ async def _run(session: Session, text: str, references: tuple[Reference, ...]) -
         ending = failure(error)
     session.task.may_cancel = False
     ending = session.task.forced_ending or ending
-    session.queue.goes_on = session.queue.goes_on or GOES_ON[ending.reason]
+    session.queue.goes_on = session.queue.goes_on or ending.reason == "end_turn"
     if session.task.forced_ending is not None:
         # The turn may have ended before the cancellation arrived.
         with contextlib.suppress(asyncio.CancelledError):

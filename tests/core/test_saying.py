@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 from jupyter_codeinterp.base.errors import CommandError, ModelError
 from jupyter_codeinterp.journal.exports import markdown
 from jupyter_codeinterp.session import messages
-from jupyter_codeinterp.session.messages import GOES_ON, TABLE, About, State, route
+from jupyter_codeinterp.session.messages import route
 from jupyter_codeinterp.wire import events as e
 from jupyter_codeinterp.wire.messages import Message, Text, ToolResult
 from jupyter_codeinterp.wire.ports import ModelRequest
@@ -29,13 +29,6 @@ MakeBench = Callable[..., Bench]
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])
 def test_what_a_message_does(case: dict[str, Any]) -> None:
     assert route(case["running"], case["questions"], case["about"]) == case["does"]
-
-
-def test_the_tables_have_every_case() -> None:
-    possible = {(state, about) for state in get_args(State) for about in get_args(About)}
-    # What waits for nobody cannot be what a message is about.
-    assert set(TABLE) == possible - {("idle", "this"), ("working", "this")}
-    assert set(GOES_ON) == set(get_args(e.StopReason))
 
 
 # --- what reaches the model ----------------------------------------------------------------

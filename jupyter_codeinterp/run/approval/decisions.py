@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple
@@ -102,7 +101,6 @@ class Decisions:
         self._by_hand: set[str] = set()
         """Cells of drafts that the person ran by a notebook command."""
         self._questions: dict[str, asyncio.Future[QuestionReply]] = {}
-        self._asked = 0.0
 
     @property
     def waiting(self) -> bool:
@@ -118,11 +116,6 @@ class Decisions:
         """The call ids of pending questions."""
         return [call for call, answer in self._questions.items() if not answer.done()]
 
-    @property
-    def waited(self) -> float:
-        """Seconds since the pending request; 0 without one."""
-        return time.monotonic() - self._asked if self.waiting else 0.0
-
     async def ask(self, draft: Draft) -> Decision:
         """Wait for the person's decision on ``draft``, without a time limit."""
         future: asyncio.Future[Decision] = asyncio.get_running_loop().create_future()
@@ -132,7 +125,6 @@ class Decisions:
     @contextmanager
     def _open(self, which: dict[str, Any], key: str, value: Any) -> Iterator[None]:
         which[key] = value
-        self._asked = time.monotonic()
         self._changed()
         try:
             yield

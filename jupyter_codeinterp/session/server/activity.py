@@ -1,5 +1,5 @@
 """Marks the server and its kernels as active while a turn works, even without clicks or running
-code.
+code. A turn that waits for a person does not count.
 
 A hub that culls idle servers reads the last activity from ``/api/status``: the latest of all
 settings whose names end in ``_last_activity``. The server culls kernels by their own
@@ -9,20 +9,15 @@ settings whose names end in ``_last_activity``. The server culls kernels by thei
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, MutableMapping
+from collections.abc import Callable, MutableMapping
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
-
-if TYPE_CHECKING:
-    from ..session import Session
 
 SETTING = "codeinterp_last_activity"
 INTERVAL = 0.4
 """Seconds between updates. The shortest kernel timeout is one second."""
-LONGEST_WAIT = 3_600.0
-"""Seconds for which a turn that waits for a person is active."""
 
 
 class Activity:
@@ -35,23 +30,16 @@ class Activity:
         self._kernels = kernels
         self._task: asyncio.Task[None] | None = None
 
-    def counts(self, session: Session) -> bool:
-        """Whether the session's turn is active."""
-        waited = session.decisions.waited
-        return session.running and (not session.waiting or waited < LONGEST_WAIT)
-
-    def follow(self, running: Callable[[], bool], at_work: Callable[[], Iterable[str]]) -> None:
-        """While ``running()``, mark the server and the kernels of ``at_work()`` as active. A
+    def follow(self, at_work: Callable[[], tuple[str, ...]]) -> None:
+        """Mark the server and the kernels of ``at_work()`` as active until there are none. A
         kernel id "" marks only the server."""
         if self._task is None or self._task.done():
-            self._task = asyncio.get_running_loop().create_task(self._follow(running, at_work))
+            self._task = asyncio.get_running_loop().create_task(self._follow(at_work))
 
-    async def _follow(
-        self, running: Callable[[], bool], at_work: Callable[[], Iterable[str]]
-    ) -> None:
-        while running():
-            for kernel_id in at_work():
-                now = self._settings[SETTING] = datetime.now(timezone.utc)
+    async def _follow(self, at_work: Callable[[], tuple[str, ...]]) -> None:
+        while kernel_ids := at_work():
+            now = self._settings[SETTING] = datetime.now(timezone.utc)
+            for kernel_id in kernel_ids:
                 if kernel_id in self._kernels:
                     kernel: Any = self._kernels.get_kernel(kernel_id)
                     kernel.last_activity = now

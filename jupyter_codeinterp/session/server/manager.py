@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -28,56 +28,9 @@ if TYPE_CHECKING:
     from .windows import ReportedCells
 
 
-# -------------------------------------------------------------------------------------------------
-# Evicts unused sessions from memory. The journal keeps them, so they can be loaded again.
-
 GRACE = 3.0
-"""Seconds from a session's last use to its eviction."""
-
-
-class IdleSessions:
-    def __init__(self, sessions: dict[str, Session]) -> None:
-        """``sessions``: the sessions in memory, by id."""
-        self._sessions = sessions
-        self._used: dict[str, float] = {}
-        self._private: dict[str, PrivateNames] = {}
-        """Private names known to evicted sessions."""
-        self._timer: asyncio.TimerHandle | None = None
-
-    def use(self, session: Session) -> None:
-        session_id = session.info.session_id
-        self._used[session_id] = time.monotonic()
-        known = self._private.pop(session_id, None)
-        if known is not None:
-            session.private_names.add(known)
-        if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(GRACE, self._evict)
-
-    def is_private(self, name: str) -> bool:
-        """Whether an evicted session knew the name as private."""
-        return any(name in names for names in self._private.values())
-
-    def _evict(self) -> None:
-        self._timer = None
-        now = time.monotonic()
-        for session_id, session in list(self._sessions.items()):
-            if not session.at_rest:
-                self._used[session_id] = now
-            elif now - self._used.get(session_id, 0.0) >= GRACE:
-                del self._sessions[session_id]
-                if session.private_names:
-                    self._private[session_id] = session.private_names
-                session.log.release()
-        self._used = {key: when for key, when in self._used.items() if key in self._sessions}
-        if self._sessions:
-            self._timer = asyncio.get_running_loop().call_later(GRACE, self._evict)
-
-    def forget(self, session_id: str) -> None:
-        self._private.pop(session_id, None)
-
-    def close(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+"""Seconds between looks for unused sessions. One found unused twice leaves the memory; the journal
+keeps it."""
 
 
 class SessionManager:
@@ -101,7 +54,11 @@ class SessionManager:
         self._on_window = on_window
         self.sessions: dict[str, Session] = {}
         """The sessions in memory, by id."""
-        self._idle = IdleSessions(self.sessions)
+        self._unused: set[str] = set()
+        """Sessions that the last look found unused."""
+        self._private: dict[str, PrivateNames] = {}
+        """Names that private cells assign, by notebook, for sessions that are loaded again."""
+        self._looking: asyncio.TimerHandle | None = None
         self.broadcaster = Broadcaster()
         self.windows = Windows(self.broadcaster.has)
         self.notebooks = make_notebooks(self)
@@ -154,14 +111,13 @@ class SessionManager:
             if session_id not in self.sessions:
                 self._add(info)
         session = self.sessions[session_id]
-        self._idle.use(session)
+        self._unused.discard(session_id)
         session.log.refresh()
         return session
 
     def is_private(self, notebook: str, name: str) -> bool:
         """Whether a conversation about the notebook has seen a private cell assign the name."""
-        here = (one for one in self.sessions.values() if one.info.notebook == notebook)
-        return self._idle.is_private(name) or any(name in session.private_names for session in here)
+        return notebook in self._private and name in self._private[notebook]
 
     def new_session(self, notebook: str, mode: Mode, model: str) -> Session:
         info = _new(notebook, mode, model or self._default_model(notebook))
@@ -181,18 +137,28 @@ class SessionManager:
 
     def _add(self, info: SessionInfo) -> Session:
         session = self.sessions[info.session_id] = self._make_session(info, self)
-        self._idle.use(session)
+        session.private_names = self._private.setdefault(info.notebook, session.private_names)
+        if self._looking is None:
+            self._looking = asyncio.get_running_loop().call_later(GRACE, self._evict)
         return session
+
+    def _evict(self) -> None:
+        unused = {session_id for session_id, one in self.sessions.items() if one.at_rest}
+        for session_id in unused & self._unused:
+            self.sessions.pop(session_id).log.release()
+        self._unused = unused
+        loop = asyncio.get_running_loop()
+        self._looking = loop.call_later(GRACE, self._evict) if self.sessions else None
 
     def announce(self, session: Session) -> None:
         """Tell the windows that the session has changed."""
         self.broadcaster.send(changed(session))
-        if session.running:
-            self._activity.follow(lambda: self.running, self._kernels_at_work)
+        self._activity.follow(self._kernels_at_work)
 
     def announce_waiting(self, session: Session) -> None:
         """Tell the windows whether the session waits for a person."""
         self.broadcaster.send(WaitingChanged(session.info.session_id, session.waiting))
+        self._activity.follow(self._kernels_at_work)
 
     def list(self, notebook: str | None) -> list[SessionInfo]:
         """Sessions as they are now, newest first."""
@@ -218,7 +184,6 @@ class SessionManager:
         await session.close()
         self.notebooks.at(session.info.notebook).drop(session_id)
         self.sessions.pop(session_id, None)
-        self._idle.forget(session_id)
         self.store.delete(session_id)
 
     @property
@@ -227,19 +192,24 @@ class SessionManager:
 
     @property
     def working(self) -> bool:
-        """Whether a turn is active (see ``Activity.counts``)."""
-        return any(map(self._activity.counts, self.sessions.values()))
+        """Whether a turn runs and does not wait for a person."""
+        return bool(self._kernels_at_work())
 
-    def _kernels_at_work(self) -> Iterator[str]:
-        """Kernel ids of active turns: the window's, or else the turn's last one ("" for none)."""
-        for session in filter(self._activity.counts, self.sessions.values()):
-            notebook = self.notebooks.opened(session.info.notebook)
-            shown = notebook.kernel_id if notebook is not None else ""
-            yield shown or session.workplace.kernel.kernel_id
+    def _kernels_at_work(self) -> tuple[str, ...]:
+        """The kernel of each turn that does not wait for a person: the window's, or else the turn's
+        last one ("" for none)."""
+        kernels: tuple[str, ...] = ()
+        for session in self.sessions.values():
+            if session.running and not session.waiting:
+                notebook = self.notebooks.opened(session.info.notebook)
+                shown = notebook.kernel_id if notebook is not None else ""
+                kernels += (shown or session.workplace.kernel.kernel_id,)
+        return kernels
 
     async def close(self) -> None:
         """Stop all turns."""
-        self._idle.close()
+        if self._looking is not None:
+            self._looking.cancel()
         await asyncio.gather(*(session.close() for session in self.sessions.values()))
         await self.notebooks.aclose()
         self.broadcaster.close()
