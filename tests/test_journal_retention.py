@@ -216,18 +216,6 @@ async def test_free_space_comes_back(store: SqliteStore, path: Path) -> None:
     assert size(path) < full / 10
 
 
-async def test_an_older_file_learns_to_give_space_back(path: Path) -> None:
-    first = (Path(__file__).parent / "journal_version_1.sql").read_text("utf-8")
-    db = sqlite3.connect(path)
-    db.executescript(first)
-    assert db.execute("PRAGMA auto_vacuum").fetchone() == (0,)
-    db.close()
-    store = SqliteStore(path)
-    assert store._db.execute("PRAGMA auto_vacuum").fetchone() == (2,)
-    assert len(store.events("s1")) == 2
-    store.close()
-
-
 async def test_others_write_while_much_is_deleted(store: SqliteStore) -> None:
     store._db.execute("PRAGMA busy_timeout=200")
     talk(store, "old", 31, events=30_000)

@@ -18,7 +18,7 @@ from jupyter_codeinterp.features.mcp_client.handlers import ROUTES as TOOL_SERVE
 from jupyter_codeinterp.features.mcp_server.handlers import PROTOCOL_ROUTES, REST_ROUTES
 from jupyter_codeinterp.features.tables.handlers import ROUTES as TABLES
 from jupyter_codeinterp.server.kernel_models.handler import KERNEL_ROUTES
-from jupyter_codeinterp.server.rest.routes import UNKNOWN, handlers
+from jupyter_codeinterp.server.rest.routes import handlers
 from jupyter_codeinterp.wire import commands as c
 from jupyter_codeinterp.wire import events as e
 from tests.conftest import KEY
@@ -105,7 +105,7 @@ def test_every_route_is_tried_here() -> None:
     # Those of kernels and of outside agents take no login (tests/magic/test_kernel_models.py,
     # tests/test_mcp.py).
     without = {path for path, _ in (*KERNEL_ROUTES, *PROTOCOL_ROUTES)}
-    assert named - without - {UNKNOWN} == tried
+    assert named - without == tried
 
 
 async def test_nobody_gets_in_without_a_token(site: Site) -> None:

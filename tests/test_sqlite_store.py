@@ -983,13 +983,13 @@ def test_no_place_for_it(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     store = SqliteStore(tmp_path / "file" / "journal.sqlite")
     assert store.warning == (
-        "Could not open the journal's file. "
+        "Could not read or write the journal: File exists. "
         "Conversations cannot be saved, so messages cannot be sent."
     )
     assert store.list() == [] and store.get("s1") is None
     with pytest.raises(StoreError) as raised:
         store.create(info())
-    assert raised.value.code == "not_found" and raised.value.message == store.warning
+    assert raised.value.code == "disk_error" and raised.value.message == store.warning
     (tmp_path / "file").unlink()
     store.create(info())
     assert store.warning == "" and store.get("s1") == info()

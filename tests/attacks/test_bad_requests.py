@@ -50,28 +50,6 @@ async def test_a_body_that_is_too_large_is_refused_in_words(site: Site) -> None:
         assert body(response)["code"] == "too_large", path
 
 
-NOWHERE = [
-    "sessions/x/events",
-    f"sessions/{'0' * 31}/events",
-    f"sessions/{'G' * 32}",
-    "sessions/../../x",
-    "nothing",
-    "nothing/at/all",
-    "connections/ACME!",
-]
-
-
-async def test_an_address_that_is_none_is_answered_in_json(site: Site) -> None:
-    page = await site.of_a_page()
-    for method, path in product(("GET", "POST", "PUT", "PATCH", "DELETE"), NOWHERE):
-        sent = None if method in ("GET", "DELETE") else "{}"
-        response = await site.request(method, path, headers={**page}, body=sent)
-        assert response.code == 404, (method, path, response.body)
-        assert response.headers["Content-Type"].startswith("application/json")
-        said = body(response)
-        assert said["code"] == "unknown_path" and "openapi.json" in said["message"]
-
-
 async def test_one_reader_takes_thousands_of_tickets(site: Site) -> None:
     """Nobody else's become void, and no memory is taken by those that are never used."""
     mine = await site.ticket()

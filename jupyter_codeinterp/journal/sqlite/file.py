@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import errno
 import os
 import sqlite3
 import sys
@@ -20,8 +19,6 @@ from . import schema
 
 _QUICKLY_CHECKED = 500_000
 """Bytes of a file whose check takes some 10 ms."""
-_QUICKLY_REBUILT = 5_000_000
-"""Bytes of a file whose rewriting takes some 50 ms."""
 _LONGEST_LOG = 16_000_000
 """Bytes to which a checkpoint cuts the write-ahead log."""
 LOCK_WAIT = 0.5
@@ -44,19 +41,6 @@ _FAULTS = (
     ("FOREIGN KEY", "unknown_session", Sentence("The journal does not have this session.")),
     ("UNIQUE", "repeated", Sentence("The journal already has this number.")),
 )
-# Errors of the operating system, by the part of SQLite's message for the same fault.
-_SYSTEM_FAULTS = {
-    errno.ENOSPC: "full",
-    errno.EDQUOT: "full",
-    errno.EFBIG: "full",
-    errno.EROFS: "readonly",
-    errno.EACCES: "readonly",
-    errno.EPERM: "readonly",
-    errno.EEXIST: "unable to open",
-    errno.ENOTDIR: "unable to open",
-    errno.EISDIR: "unable to open",
-    errno.ENOENT: "unable to open",
-}
 
 
 class OpenedJournal(NamedTuple):
@@ -189,7 +173,8 @@ def _connect(path: Path) -> sqlite3.Connection:
     wants_check = _wants_check(path)
     db = sqlite3.connect(path, LOCK_WAIT, isolation_level=None, check_same_thread=False)
     try:
-        _enable_shrinking(db, path)
+        if path.stat().st_size == 0:  # Lets `retention` shrink the file step by step.
+            db.execute("PRAGMA auto_vacuum=INCREMENTAL")
         _set_up(db, journal_mode(db, path))
         if wants_check and db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
             raise sqlite3.DatabaseError("malformed")
@@ -198,18 +183,6 @@ def _connect(path: Path) -> sqlite3.Connection:
         db.close()
         raise
     return db
-
-
-def _enable_shrinking(db: sqlite3.Connection, path: Path) -> None:
-    """Let ``retention`` shrink the file step by step. SQLite needs an empty file or a full
-    rewrite for this setting, so large files go without."""
-    if db.execute("PRAGMA auto_vacuum").fetchone()[0] == 0:
-        db.execute("PRAGMA auto_vacuum=INCREMENTAL")
-        small = 0 < path.stat().st_size < _QUICKLY_REBUILT
-        if small and _version(db) <= len(schema.MIGRATIONS):
-            # Another server may be using the file: try again another time.
-            with suppress(sqlite3.OperationalError):
-                db.execute("VACUUM")
 
 
 def _open_read_only(path: Path) -> sqlite3.Connection:
@@ -284,8 +257,6 @@ def in_words() -> Iterator[None]:
 
 def _fault(error: Exception) -> StoreError:
     text = str(error)
-    if isinstance(error, OSError) and error.errno in _SYSTEM_FAULTS:
-        text = _SYSTEM_FAULTS[error.errno]
     for part, code, words in _FAULTS:
         if part in text:
             return StoreError(code, as_it_is(words))

@@ -26,16 +26,6 @@ _PAUSE = 0.005
 """Seconds between two steps, for others to write."""
 _PAGES = 250
 """Free pages (4 kB each) returned per step."""
-_OF_A_SESSION = (
-    ("events", "seq", 500),
-    ("messages", "id", 20),
-    ("requests", "step", 100),
-    ("prompts", "digest", 100),
-    ("ops", "seq", 20),
-    ("cell_outputs", "cell_id", 100),
-    ("output_uses", "digest", 100),
-)
-"""Tables with a session column, and rows deleted per step: some rows are large."""
 
 
 class Retention(msgspec.Struct, frozen=True):
@@ -72,34 +62,13 @@ class _Retainer:
         self._writing = writing
 
     def drop_sessions(self, before: float) -> None:
-        """Delete sessions unchanged since then."""
-        old = f"SELECT session_id FROM sessions WHERE changed < ? AND {_UNLEASED}"
-        for (session_id,) in self._db.execute(old, (before, _oldest_lease())).fetchall():
-            self._drop_session(session_id, before)
-
-    def _drop_session(self, session_id: str, before: float) -> None:
-        """Stop if somebody has begun to work on it."""
-        same = f"session_id = ? AND changed < ? AND {_UNLEASED}"
-
-        def drop(statement: str, values: tuple[object, ...]) -> int:
-            """Return the number of deleted rows; -1 if the session must stay."""
-            found = self._db.execute(
-                f"SELECT 1 FROM sessions WHERE {same}", (session_id, before, _oldest_lease())
-            ).fetchone()
-            return -1 if found is None else self._rows(statement, values)
-
-        for table, column, rows in _OF_A_SESSION:
-            batch = (
-                f"DELETE FROM {table} WHERE session_id = ? AND {column} IN"
-                f" (SELECT {column} FROM {table} WHERE session_id = ? LIMIT {rows})"
-            )
-            deleted = 1
-            while deleted > 0:
-                deleted = self._in_transaction(partial(drop, batch, (session_id, session_id)))
-            if deleted < 0:
-                return
-        last = "DELETE FROM sessions WHERE session_id = ?"
-        self._in_transaction(partial(drop, last, (session_id,)))
+        """Delete sessions unchanged since then, each with all its rows."""
+        old = f"changed < ? AND {_UNLEASED}"
+        one = f"DELETE FROM sessions WHERE session_id = ? AND {old}"
+        bounds = (before, _oldest_lease())
+        found = f"SELECT session_id FROM sessions WHERE {old}"
+        for (session_id,) in self._db.execute(found, bounds).fetchall():
+            self._in_transaction(partial(self._rows, one, (session_id, *bounds)))
 
     def drop_outputs_over(self, most: int) -> None:
         """Delete the oldest outputs until the file fits."""

@@ -51,11 +51,6 @@ NO_WINDOW = (
     "(A program gets a secret from POST clients, and sends it as X-Codeinterp-Window.)"
 )
 
-NO_PATH = (
-    "This address does not exist. docs/openapi.json lists all addresses; "
-    "ids of conversations are 32 hexadecimal digits."
-)
-
 
 class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An empty body."""
@@ -180,16 +175,3 @@ def _read(read: Callable[[], T]) -> T:
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         words = "Not the expected JSON object: {why}"
         raise CommandError("malformed", words, why=error) from None
-
-
-class UnknownHandler(Handler):
-    """Answers every other address of the API, such as one with a malformed id."""
-
-    def initialize(self) -> None:  # type: ignore[override]
-        super().initialize({})
-
-    async def prepare(self) -> None:  # type: ignore[override]
-        """Raises CommandError ``unknown_path``."""
-        await APIHandler.prepare(self)
-        if not self._finished and self.current_user is not None:
-            raise CommandError("unknown_path", NO_PATH)

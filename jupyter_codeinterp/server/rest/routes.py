@@ -12,7 +12,7 @@ from ...wire.commands import BOTH, CHANGE, EXECUTE, LOOK
 from ..kernel_models.handler import KERNEL_ROUTES
 from ..socket.handler import ChannelHandler
 from . import notebooks, sessions, settings, windows
-from .base import Handler, UnknownHandler
+from .base import Handler
 from .commands import command
 
 if TYPE_CHECKING:
@@ -52,8 +52,6 @@ ROUTES = (
     Route("POST", r"command", (LOOK,), command),
 )
 CHANNEL = r"channel"
-UNKNOWN = r".*"
-"""Every other path, after all routes."""
 
 
 def handlers(base_url: str, more: Routes = ()) -> list[tuple[Any, ...]]:
@@ -67,6 +65,5 @@ def handlers(base_url: str, more: Routes = ()) -> list[tuple[Any, ...]]:
         (CHANNEL, ChannelHandler),
         *KERNEL_ROUTES,
         *(route for route in more if not isinstance(route, Route)),
-        (UNKNOWN, UnknownHandler),
     ]
     return [(url_path_join(base_url, "codeinterp", "api", path), *rest) for path, *rest in served]
