@@ -20,9 +20,9 @@ EXCERPT = 256_000
 """Bytes of head and of tail that are decoded of a large stream message."""
 
 _STREAM_START = re.compile(rb'\{"name":\s*"(stdout|stderr)",\s*"text":\s*"')
-_BACKSLASH, _U = b"\\u"
-_PIECE = 65_536
-_LOW_SURROGATE = re.compile(rb"\\u[dD][c-fC-F]")
+_LINE_END = re.compile(rb"(?<!\\)\\n")
+"""An escaped line end. Behind another backslash, it may be an escaped backslash and an "n"."""
+_LINES = re.compile(rb".*(?<!\\)\\n", re.DOTALL)
 _STREAM_END = re.compile(rb'"\s*\}$')
 
 
@@ -43,64 +43,28 @@ def read_content(
 
 
 def stream_excerpt(content: memoryview, length: int = EXCERPT) -> dict[str, Any] | None:
-    """Head and tail of a large ``stream`` content: ``{name, text, left_out, tail}``. Decodes the
-    ends of the JSON only. None if its layout differs from Python kernels' messages."""
+    """Whole lines of head and tail of a large ``stream`` content: ``{name, text, left_out, tail}``.
+    Decodes the ends of the JSON only. None if its layout differs from Python kernels' messages, or
+    its lines are too long."""
     start = _STREAM_START.match(content)
     end = _STREAM_END.search(bytes(content[-8:]))
     if start is None or end is None:
         return None
-    first = start.end()
     last = len(content) - 8 + end.start()
-    head, _ = _around(content, first, first + length)
-    _, tail = _around(content, first, last - length)
+    head = _LINES.match(content, start.end(), start.end() + length)
+    tail = _LINE_END.search(content, last - length, last)
+    if head is None or tail is None or tail.end() == last:
+        return None
     return {
         "name": start[1].decode(),
-        "text": _text(content[first:head]),
-        "left_out": tail - head,
-        "tail": _text(content[tail:last]),
+        "text": _text(content[start.end() : head.end()]),
+        "left_out": tail.end() - head.end(),
+        "tail": _text(content[tail.end() : last]),
     }
 
 
-def _around(content: memoryview, first: int, cut: int) -> tuple[int, int]:
-    """Start and end of the character of a JSON string that the cut would split. It may be split
-    within its UTF-8 bytes, its escape, or its surrogate pair. The string begins at ``first``."""
-    start, end = _escape_around(content, first, cut)
-    if _LOW_SURROGATE.match(content[start : start + 6]):
-        return max(first, start - 6), start + 6
-    if start < end:
-        return start, end + 6 if _LOW_SURROGATE.match(content[end : end + 6]) else end
-    while content[start] & 0xC0 == 0x80:
-        start -= 1
-    while content[end] & 0xC0 == 0x80:
-        end += 1
-    return start, end
-
-
-def _escape_around(content: memoryview, first: int, cut: int) -> tuple[int, int]:
-    """Start and end of the escape that the cut would split, or the cut twice."""
-    for place in range(cut - 1, max(first, cut - 6) - 1, -1):
-        if content[place] == _BACKSLASH:
-            # Backslashes in a row form pairs, each pair one character.
-            is_escape = _backslashes_before(content, first, place) % 2 == 0
-            end = place + (6 if content[place + 1] == _U else 2)
-            return (place, end) if is_escape and end > cut else (cut, cut)
-    return cut, cut
-
-
-def _backslashes_before(content: memoryview, first: int, place: int) -> int:
-    """Length of the row of backslashes that ends at ``place``, not before ``first``."""
-    end = place
-    while end > first:
-        piece = bytes(content[max(first, end - _PIECE) : end])
-        row = len(piece) - len(piece.rstrip(b"\\"))
-        end -= row
-        if row < len(piece):
-            break
-    return place - end
-
-
 def _text(raw: memoryview) -> str:
-    """Decode a part of a JSON string, cut between characters; "" if it is invalid."""
+    """Decode a part of a JSON string; "" if it is invalid."""
     try:
         return str(_encodable(json.loads(f'"{bytes(raw).decode()}"', strict=False)))
     except ValueError:
