@@ -457,6 +457,6 @@ def test_a_frame_that_is_no_message(frame: bytes) -> None:
 
 
 async def test_a_fresh_kernel_is_refused_in_words() -> None:
-    fresh = FreshKernel(GatewayMappingKernelManager(), "python3", {}, ["1"])
+    fresh = FreshKernel(GatewayMappingKernelManager(), "python3", {})
     with pytest.raises(KernelError, match="not available where kernels run on a gateway"):
         await fresh.start(None)

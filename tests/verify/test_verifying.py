@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,6 @@ import msgspec
 import nbclient
 import nbformat
 import pytest
-from jupyter_client.asynchronous.client import AsyncKernelClient
-from jupyter_client.channels import HBChannel
 from jupyter_client.ioloop.restarter import AsyncIOLoopKernelRestarter
 
 from jupyter_codeinterp.app.verify import NotebookRuns
@@ -137,27 +134,6 @@ async def test_the_agent_gets_the_end_of_a_run_and_can_cancel_one(site: Site, fo
     await came_true(lambda: not kernels(site))
 
 
-async def test_a_kernel_that_is_ended_at_its_start(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """On a busy machine its threads have hardly begun."""
-    begin = HBChannel.run
-
-    def later(self: HBChannel) -> None:
-        time.sleep(0.3)
-        begin(self)
-
-    async def at_once(self: Any, timeout: float) -> None:
-        """It was cancelled."""
-
-    monkeypatch.setattr(HBChannel, "run", later)
-    monkeypatch.setattr(AsyncKernelClient, "wait_for_ready", at_once)
-    kernel = FreshKernel(site.app.kernel_manager, "python3", {}, ["1"])
-    await kernel.start(None)
-    await kernel.close()
-    assert kernels(site) == []
-
-
 async def test_a_start_that_is_cancelled_leaves_no_kernel(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,7 +148,7 @@ async def test_a_start_that_is_cancelled_leaves_no_kernel(
         return name
 
     monkeypatch.setattr(manager, "start_kernel", slow)
-    kernel = FreshKernel(manager, "python3", {}, ["1"])
+    kernel = FreshKernel(manager, "python3", {})
     starting = asyncio.ensure_future(kernel.start(None))
     await has_begun.wait()
     starting.cancel()

@@ -197,7 +197,6 @@ class VerifyRun:
         )
         started = time.time()
         self.now = Verification(book.path, "running", lines, book.kernel, started=started)
-        self._kernel: Any = None
         self._ended = Sentence()
         """A sentence about the cell that ended the kernel."""
         self._task: asyncio.Task[None] | None = None
@@ -225,8 +224,6 @@ class VerifyRun:
 
     async def cancel(self) -> None:
         if self._task is not None and not self._task.done():
-            if self._kernel is not None:
-                self._kernel.will_cancel()
             self._task.cancel()
             await self.ended()
 
@@ -244,7 +241,7 @@ class VerifyRun:
         except CodeInterpError as error:
             ending = {"state": "failed", "words": error.message.changed(self._scrubbed)}
         except Exception as error:
-            # nbclient and managers of other packages may raise anything.
+            # Managers of other packages may raise anything.
             log.exception("Could not run %s", self.now.notebook)
             why = self._scrubbed(str(error))[:500]
             ending = {"state": "failed", "words": Sentence("Could not go on: {why}", why=why)}
@@ -260,12 +257,10 @@ class VerifyRun:
         self._show(cells=tuple(lines), **ending)
 
     async def _work(self, copy: Path | None) -> None:
-        from ...kernel.fresh import FreshKernel  # imports nbclient
+        from ...kernel.fresh import FreshKernel  # not at the server's start
 
         place = {"path": self._book.path} if copy is None else {"cwd": str(copy)}
-        sources = [cell.source for cell in self._book.cells]
-        kernel = FreshKernel(self._verifier.kernel_manager, self._book.kernel, place, sources)
-        self._kernel = kernel
+        kernel = FreshKernel(self._verifier.kernel_manager, self._book.kernel, place)
         try:
             await kernel.start(self._verifier.timeout)
             await self._run_cells(kernel)
@@ -279,7 +274,7 @@ class VerifyRun:
                 continue
             self._line(at, status="running")
             began = time.monotonic()
-            ran = await kernel.run(at)
+            ran = await kernel.run(cell.source)
             seconds = round(time.monotonic() - began, 3)
             if ran.status == "ok" or (ran.status == "error" and "raises-exception" in cell.tags):
                 found = await asyncio.to_thread(self._compared, cell, ran.outputs)
