@@ -210,7 +210,7 @@ ROUTES = {
     "POST tickets": Route("Get a ticket for a window's WebSocket.", Secret, Ticket),
     "POST clients": Route("Register a client without a WebSocket.", None, Client),
     "GET sessions": Route(
-        "Conversations, newest first; with `q`, those that contain a word.",
+        "Conversations, newest first; with `q`, those whose title contains a word.",
         answer=Found,
         query=("notebook", "q"),
     ),

@@ -47,15 +47,13 @@ def at_rest(site: Site) -> SessionManager:
 
 
 async def test_found_in_all_notebooks_or_in_one(site: Site, api: FakeAnthropic) -> None:
-    api.play(in_order([answer(text("Straße and so on.")), answer(text("Nothing."))]))
-    first = await talk(site, "Hello")
+    api.play(in_order([answer(text("One.")), answer(text("Nothing."))]))
+    first = await talk(site, "Straße and so on")
     second = await talk(site, "What of the STRASSE?", "b.ipynb")
     assert await found(site, q="straße") == [second, first]
-    assert await found(site, q=" straße ", notebook="a.ipynb") == [first]
+    assert await found(site, q="straße", notebook="a.ipynb") == [first]
     assert await found(site, q="nowhere") == []
-    assert await found(site, q="  ", notebook="a.ipynb") == [first], "no word: all of them"
-    response = await site.request("GET", "sessions", params={"q": "x" * 201})
-    assert response.code == 400 and body(response)["code"] == "malformed"
+    assert await found(site, q="", notebook="a.ipynb") == [first], "no word: all of them"
 
 
 async def test_what_is_found_is_as_it_is_now(site: Site, api: FakeAnthropic) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jupyter_codeinterp.journal.sqlite import SqliteStore
-from jupyter_codeinterp.journal.sqlite.journal import Root, moved
+from jupyter_codeinterp.journal.sqlite.journal import Root
 from jupyter_codeinterp.wire.commands import SessionInfo
 from jupyter_codeinterp.wire.ops import Delete
 from jupyter_codeinterp.wire.stores import StoredOp
@@ -89,29 +89,6 @@ def test_a_row_without_a_root_is_everybodys_until_it_changes(path: Path) -> None
     assert two.silenced("a.ipynb") == frozenset()
 
 
-def test_conversations_follow_a_moved_folder_or_notebook(path: Path) -> None:
-    store = SqliteStore(path, root="/")
-    for number, name in enumerate(("old/a.ipynb", "old/deep/b.ipynb", "older/c.ipynb")):
-        store.create(info(f"s{number}", name))
-        store.set_silenced(name, "k", True)
-    assert store.move_folder("/old", "/new") == 2
-    assert names(store) == {
-        "s0": "new/a.ipynb",
-        "s1": "new/deep/b.ipynb",
-        "s2": "older/c.ipynb",
-    }
-    assert store.silenced("new/a.ipynb") == {"k"} and not store.silenced("old/a.ipynb")
-    assert store.move_folder("/new/a.ipynb", "/older/c.ipynb") == 1
-    assert set(names(store, "older/c.ipynb")) == {"s0", "s2"}
-    assert store.move_folder("/nowhere", "/new") == 0
-
-
-def test_a_name_within_a_moved_folder() -> None:
-    assert moved("/old/a", "/old/", "/new/") == "/new/a"
-    assert moved("/old", "/old", "/new") == "/new"
-    assert moved("/older", "/old", "/new") is None
-
-
 # --- the command line ----------------------------------------------------------------
 
 
@@ -127,11 +104,3 @@ def test_the_command_line_names_notebooks_from_where_it_is(tmp_path: Path, fake:
     (only,) = cli.run("sessions", "a.ipynb", "--json").out.splitlines()
     assert "Here" in json.loads(only)["title"]
     assert str(tmp_path) not in cli.run("export", json.loads(only)["session_id"]).out
-
-    other.rename(tmp_path / "moved")
-    refused = cli.run("sessions", "--moved", str(other), str(tmp_path / "no"))
-    assert refused.code == 2 and "does not exist" in refused.err
-    done = cli.run("sessions", "--moved", str(other), str(tmp_path / "moved"))
-    assert done.out == "1 conversation moved.\n"
-    (only,) = cli.run("sessions", str(tmp_path / "moved" / "a.ipynb"), "--json").out.splitlines()
-    assert "There" in json.loads(only)["title"]

@@ -220,12 +220,6 @@ def _sessions(sessions: argparse.ArgumentParser) -> None:
         "notebook", metavar="NOTEBOOK", nargs="?", help=("only conversations about this notebook")
     )
     sessions.add_argument("--json", action="store_true", help="print lines of JSON")
-    sessions.add_argument(
-        "--moved",
-        nargs=2,
-        metavar=("OLD", "NEW"),
-        help="give the conversations of a moved folder or notebook to its new path",
-    )
 
 
 def _export(export: argparse.ArgumentParser) -> None:

@@ -118,7 +118,7 @@ export class Api {
     return this._sessions({ notebook });
   }
 
-  /** The sessions about any notebook that contain the word, newest first. */
+  /** The sessions about any notebook with the word in the title, newest first. */
   findSessions(word: string): Promise<readonly SessionInfo[]> {
     return this._sessions({ q: word });
   }

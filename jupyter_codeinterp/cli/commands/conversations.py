@@ -48,8 +48,6 @@ def journal(
 
 def sessions(options: argparse.Namespace, stopping: Stopping) -> int:
     settings = config_files.settings(config_files.load())
-    if options.moved:
-        return _move(settings, *options.moved)
     place = None if options.notebook is None else place_of(options.notebook)
     path = None if place is None else place.path
     with journal(settings, None if place is None else place.root) as (store, _):
@@ -62,17 +60,6 @@ def sessions(options: argparse.Namespace, stopping: Stopping) -> int:
             print(_line(info, path is None))
         if not found:
             print("No conversations." if path is None else f"No conversations on {visible(path)}.")
-    return DONE
-
-
-def _move(settings: CodeInterpSettings, old: str, new: str) -> int:
-    """Move conversations. The old path may be gone, so it is not checked."""
-    there = Path(os.path.realpath(new))
-    if not there.exists():
-        raise Problem(f"{visible(str(there))} does not exist. NEW must be the current path.", USAGE)
-    with journal(settings) as (store, _):
-        count = store.move_folder(Path(os.path.realpath(old)).as_posix(), there.as_posix())
-    print(f"{count} conversation{'s' if count != 1 else ''} moved.")
     return DONE
 
 

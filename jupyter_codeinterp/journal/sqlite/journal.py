@@ -54,13 +54,6 @@ class Root:
         return stored[len(self._folder) :] if stored.startswith(self._folder) else None
 
 
-def moved(stored: str, old: str, new: str) -> str | None:
-    """The new name of a notebook that is ``old`` or in that folder; else None."""
-    if stored == old or stored.startswith(old.rstrip("/") + "/"):
-        return new.rstrip("/") + stored[len(old.rstrip("/")) :]
-    return None
-
-
 Rows = list[tuple[Any, ...]]
 
 NOT_KEPT = Sentence("Conversations cannot be saved, so messages cannot be sent.")

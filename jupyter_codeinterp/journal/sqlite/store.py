@@ -7,11 +7,8 @@ passes ``scrub``. The caller numbers events; folding streamed parts leaves gaps.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import sqlite3
-from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -27,38 +24,9 @@ from ...wire.events import (
 )
 from ...wire.messages import Message
 from ...wire.stores import Beginning
-from .file import LOCK_WAIT, in_words
-from .journal import moved, read, reader
+from .journal import read, reader
 from .ops import Ops
 from .writer import append
-
-# -------------------------------------------------------------------------------------------------
-# Searches the person's messages and the model's answers for a word, ignoring case.
-#
-# It reads all events without an index, in a thread on its own connection.
-
-_TEXTS = (
-    "SELECT session_id, data FROM events"
-    " WHERE kind IN ('turn_started', 'messages_heard', 'text_done')"
-)
-
-
-class _Text(msgspec.Struct, frozen=True):
-    """The searched field of these events."""
-
-    text: str = ""
-
-
-def sessions_with(path: Path, word: str) -> set[str]:
-    """Ids of the sessions in the journal ``path`` that contain ``word``. Raises StoreError."""
-    folded, decode = word.casefold(), reader(_Text)
-    with in_words(), closing(sqlite3.connect(path, timeout=LOCK_WAIT)) as db:
-        return {
-            session_id
-            for session_id, data in db.execute(_TEXTS)
-            if folded in decode(data).text.casefold()
-        }
-
 
 _Sessions = list[SessionInfo]
 _Numbered = list[tuple[int, Event]]
@@ -129,15 +97,6 @@ class SqliteStore(Ops):
             return self._sessions("true")
         return self._sessions("notebook IN (?, ?)", *self._names(notebook))
 
-    async def search(self, word: str, notebook: str | None = None) -> _Sessions:
-        """Sessions with ``word`` in title, messages or answers, ignoring case; newest first."""
-        found = await asyncio.to_thread(sessions_with, self._path, word)
-        return [
-            info
-            for info in self.list(notebook)
-            if info.session_id in found or word.casefold() in info.title.casefold()
-        ]
-
     def rename_notebook(self, old: str, new: str) -> None:
         names = (self._names(new)[0], *self._names(old))
         with self._transaction():
@@ -145,22 +104,6 @@ class SqliteStore(Ops):
                 self._db.execute(
                     f"UPDATE OR REPLACE {table} SET notebook = ? WHERE notebook IN (?, ?)", names
                 )
-
-    def move_folder(self, old: str, new: str) -> int:
-        """Give the conversations of the folder or notebook ``old`` to ``new``; whole paths. Return
-        the number of conversations."""
-        old, new = self._scrub(old), self._scrub(new)
-        count = 0
-        with self._transaction():
-            for table in _BY_NOTEBOOK:
-                for (name,) in self._rows(f"SELECT DISTINCT notebook FROM {table}"):
-                    if (to := moved(name, old, new)) is None:
-                        continue
-                    done = self._db.execute(
-                        f"UPDATE OR REPLACE {table} SET notebook = ? WHERE notebook = ?", (to, name)
-                    )
-                    count += done.rowcount if table == "sessions" else 0
-        return count
 
     def delete(self, session_id: str) -> None:
         """Delete a session and all its data, if it exists."""

@@ -17,7 +17,7 @@ from ...journal.sqlite.store import SqliteStore
 from ...run.turn.limits import Rules
 from ...wire.commands import DoneElsewhere, SessionChanged, SessionInfo, WaitingChanged
 from ...wire.events import Mode
-from ...wire.stores import Beginning, Sessions
+from ...wire.stores import Beginning
 from .activity import Activity
 from .live_notebooks import LiveNotebooks
 from .windows import Broadcaster, FrontWindow, Windows
@@ -162,18 +162,11 @@ class SessionManager:
 
     def list(self, notebook: str | None) -> list[SessionInfo]:
         """Sessions as they are now, newest first."""
-        return self._now(self.store.list(notebook))
-
-    async def search(self, word: str, notebook: str | None) -> Sessions:
-        """Sessions with ``word`` in their text or title."""
-        return self._now(await self.store.search(word, notebook))
-
-    def _now(self, stored: Sessions) -> Sessions:
         return [
             self.sessions[info.session_id].info
             if info.session_id in self.sessions
             else _at_rest(info)
-            for info in stored
+            for info in self.store.list(notebook)
         ]
 
     async def delete(self, session_id: str) -> None:

@@ -11,7 +11,7 @@ import { openMenu } from './menu';
 /** Milliseconds without a key before the search starts. */
 const PAUSE = 200;
 
-/** The conversations about this notebook, or those about any notebook that contain a word. */
+/** The conversations about this notebook, or those about any notebook whose title contains a word. */
 export function History(props: {
   history: IHistory;
   state: IPanelState;
@@ -86,7 +86,7 @@ function Search(props: {
       type="search"
       className="jp-codeinterp-Input"
       aria-label={trans.__('Search conversations')}
-      placeholder={trans.__('Search all notebooks')}
+      placeholder={trans.__('Search titles in all notebooks')}
       maxLength={200}
       value={word}
       onChange={event => setWord(event.target.value)}

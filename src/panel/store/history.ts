@@ -22,7 +22,7 @@ export class History {
     }
   }
 
-  /** List conversations about any notebook that contain `word`; '' lists this notebook's. */
+  /** List conversations about any notebook with `word` in the title; '' lists this notebook's. */
   async find(word: string): Promise<void> {
     if (this._state.now.history) {
       await this._list(word);
