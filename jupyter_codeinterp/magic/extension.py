@@ -9,20 +9,80 @@ import logging
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .asking.earlier import Earlier
-from .asking.options import OPTIONS, Options, UsageProblem, parse
-from .asking.typed import NAME, Typed
+from .earlier import Earlier
+from .typed import NAME, Typed
 
 if TYPE_CHECKING:
-    from .turn.assistant import Assistant
+    from .assistant import Assistant
 
 _SILENT = logging.NullHandler()
 _FIRST_LINE = re.compile(r"%%ai(?:\s|$)")
 _QUESTION = re.compile(r"%ai +(\S.*\?)")
 EMPTY = "The prompt is empty. Write the task below %%ai."
 NESTED = "Code that runs for a prompt cannot start another prompt. Use your own cell."
+
+
+# -------------------------------------------------------------------------------------------------
+# The line of ``%%ai``: options, then the beginning of the prompt.
+
+OPTIONS = {
+    "-m": "MODEL  the model to use",
+    "-y": "run the code without asking",
+    "--plan": "answer or write a plan: nothing runs",
+    "--strict": "raise an error if the prompt fails, so that Run All stops",
+}
+FLAGS = {"-y": "yes", "--plan": "planned", "--strict": "strict"}
+"""Options without a value, and their fields."""
+LONG = {"--model": "-m", "--yes": "-y"}
+"""Aliases."""
+_WORD = re.compile(r"\S+")
+
+
+class UsageProblem(Exception):
+    """Wrong usage. The message is for the person."""
+
+
+@dataclass
+class Options:
+    model: str = ""
+    yes: bool = False
+    planned: bool = False
+    strict: bool = False
+
+
+def parse(line: str) -> tuple[Options, str]:
+    """The options and the rest of the line. ``--`` ends the options. Raises UsageProblem."""
+    options = Options()
+    place = 0
+    while match := _WORD.search(line, place):
+        word, sign, given = match[0].partition("=")
+        if not re.match(r"--?[A-Za-z]|--$", word):
+            break
+        place = match.end()
+        if word == "--":
+            break
+        name = LONG.get(word, word)
+        if name not in OPTIONS:
+            raise UsageProblem(f"There is no option {word}. See: %ai help")
+        if name in FLAGS:
+            setattr(options, FLAGS[name], True)
+            continue
+        value = None if sign else _WORD.search(line, place)
+        if value is not None:
+            given, place = value[0], value.end()
+        if not given or given.startswith("-"):
+            raise UsageProblem(f"{name} needs a value: {name} {OPTIONS[name]}.")
+        options.model = given
+    if options.yes and options.planned:
+        raise UsageProblem("-y runs code, but --plan runs nothing. Use only one of them.")
+    return options, line[place:].strip()
+
+
+# -------------------------------------------------------------------------------------------------
+# The magic.
 
 
 class PromptFailed(Exception):
@@ -62,7 +122,7 @@ class Extension:
     @property
     def assistant(self) -> Assistant:
         if self.loaded is None:
-            from .turn.assistant import Assistant  # Slow to import.
+            from .assistant import Assistant  # Slow to import.
 
             self.loaded = Assistant(self.shell)
         return self.loaded
@@ -117,15 +177,16 @@ class Extension:
     def _ask(self, prompt: str, options: Options) -> None:
         """Run a prompt. Raises PromptFailed under ``--strict``."""
         from ..run.approval.modes import ASKING, BY_RANK, RUN_ALL
-        from .front.choose import NoReview, review_for, screen_for
-        from .front.turn_front import TurnFront
-        from .turn.assistant import Request
+        from .assistant import Request
+        from .review import NoReview, review_for
+        from .screens import screen_for
+        from .turn_front import TurnFront
 
         shell, assistant = self.shell, self.assistant
         screen = screen_for(shell)
-        review = review_for(shell, screen, assistant, options.yes)
+        review = review_for(shell, screen, assistant.main.breakable, options.yes)
         nobody = options.yes and isinstance(review, NoReview)
-        front = TurnFront(assistant, screen, review, f"[{shell.execution_count - 1}]")
+        front = TurnFront(assistant, screen, review)
         request = Request(
             prompt,
             options.model or assistant.model,
@@ -133,12 +194,8 @@ class Extension:
             tuple(self.earlier.cells()),
             "run" if nobody else "",
         )
-        assistant.ask(request, front)
-        if front.awaits_click:
-            from .front.widgets import hold_back  # Needs ipywidgets.
-
-            hold_back(shell)
-        elif front.fault and options.strict:
+        assistant.ask(request, front.show)
+        if front.fault and options.strict:
             raise PromptFailed(front.fault)
 
 
@@ -182,11 +239,6 @@ def _models(extension: Extension) -> None:
         print(f"{mark} {info.id}{name}")
 
 
-def _stop(extension: Extension) -> None:
-    stopped = extension.loaded is not None and extension.loaded.give_up()
-    print("Stopped." if stopped else "Nothing is waiting.")
-
-
 def _reset(extension: Extension) -> None:
     had = extension.loaded is not None and extension.loaded.reset()
     print("Conversation forgotten." if had else "No conversation to forget.")
@@ -202,7 +254,6 @@ def _help(extension: Extension) -> None:
 
 COMMANDS: dict[str, Callable[[Extension], None]] = {
     "models": _models,
-    "stop": _stop,
     "reset": _reset,
     "help": _help,
 }
@@ -212,7 +263,6 @@ HELP = """\
 
 %ai TASK         ask in one line, with the same options
 %ai models       list the models
-%ai stop         stop a prompt that is waiting for a decision
 %ai reset        forget the conversation"""
 
 

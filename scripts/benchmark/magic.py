@@ -27,7 +27,7 @@ FIRST_WORD = """
 import json, os, sys, time
 import anthropic
 from IPython.core.interactiveshell import InteractiveShell
-from jupyter_codeinterp.magic.front.terminal import TerminalScreen
+from jupyter_codeinterp.magic.screens import TerminalScreen
 shell = InteractiveShell.instance()
 shell.run_line_magic("load_ext", "jupyter_codeinterp")
 seen = []

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.base.visible import visible
-from jupyter_codeinterp.magic.front.harmless import bundle, code_bundle
+from jupyter_codeinterp.magic.screens import bundle, code_bundle
 from tests.fake_anthropic import FakeAnthropic, answer, text
 from tests.magic.test_kernel_models import started
 from tests.site import Site

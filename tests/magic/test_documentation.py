@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from jupyter_codeinterp.magic.asking.options import OPTIONS
-from jupyter_codeinterp.magic.extension import COMMANDS
+from jupyter_codeinterp.magic.extension import COMMANDS, OPTIONS
 from tests.fake_anthropic import FakeAnthropic, Request, Turn, answer, run_cell, text
 from tests.magic.notebooks import LOAD, run, said
 

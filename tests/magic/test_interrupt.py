@@ -6,7 +6,7 @@ import asyncio
 
 from tests.fake_anthropic import FakeAnthropic, answer, run_cell, text
 from tests.kernels import until
-from tests.magic.test_widgets import Page, with_page
+from tests.magic.pages import Page, with_page
 
 SLEEPS = "made = 1\nimport time\nprint('be' + 'gun', flush=True)\ntime.sleep(600)"
 TIMES = (("%%ai", "One two", 1), ("%%ai -y", "begun", 1), ("%%ai -y", "begun", 5))
@@ -35,22 +35,6 @@ async def test_in_a_stream_and_in_code(api: FakeAnthropic) -> None:
 
     await with_page(work)(api)
     assert "KeyboardInterrupt" in str(api.requests[3].body)
-
-
-async def test_in_code_that_a_click_has_begun(api: FakeAnthropic) -> None:
-    api.play([answer(run_cell(SLEEPS)), answer(text("Back."))])
-
-    def work(page: Page) -> None:
-        asked = page.run("%%ai\nsleep")
-        clicked = page.press_on("Run")
-        page.until(asked, "begun")
-        page.interrupt()
-        page.ended(clicked)
-        assert page.below(asked).rstrip().endswith("Stopped.")
-        assert "1" in page.below(page.run("made"))
-        assert "Back." in page.below(page.run("%%ai\nagain"))
-
-    await with_page(work)(api)
 
 
 async def test_before_anything_has_come(api: FakeAnthropic) -> None:

@@ -129,7 +129,6 @@ async def test_commands(api: FakeAnthropic) -> None:
         "%ai fix",
         "%ai models",
         "%ai reset",
-        "%ai stop",
         "%ai help",
         "%ai",
         fails=True,
@@ -138,8 +137,8 @@ async def test_commands(api: FakeAnthropic) -> None:
     assert shown[0] == "No conversation to forget.\n" and shown[2] == "Told."
     assert "name 'wnated' is not defined" in prompts(api)[0]
     assert "* claude-sonnet-5-5  Claude Sonnet 5.5\n" in shown[3]
-    assert shown[4:6] == ["Conversation forgotten.\n", "Nothing is waiting.\n"]
-    assert "-m MODEL" in shown[6] and shown[6] == shown[7]
+    assert shown[4] == "Conversation forgotten.\n"
+    assert "-m MODEL" in shown[5] and shown[5] == shown[6]
 
 
 async def test_bad_input_is_a_line_in_words(api: FakeAnthropic) -> None:

@@ -1,4 +1,4 @@
-"""``%%ai`` under Run All: what fails or waits stops the rest."""
+"""``%%ai`` under Run All: what fails under ``--strict`` stops the rest."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 
 from tests.fake_anthropic import FakeAnthropic, answer, run_cell, text
 from tests.magic.notebooks import run, said
-from tests.magic.test_widgets import Page, with_page
 
 CODE = "made = [2, 3, 5]\nlen(made)"
 
@@ -43,26 +42,6 @@ async def test_strict_raises_and_nothing_else_does(api: FakeAnthropic) -> None:
 
 def _errors(cell: dict[str, Any]) -> list[str]:
     return [one["ename"] for one in cell["outputs"] if one["output_type"] == "error"]
-
-
-async def test_a_draft_that_waits_holds_cells_back(api: FakeAnthropic) -> None:
-    """They would fail, or find another prompt in their way."""
-    script(api)
-
-    def work(there: Page) -> None:
-        asked = there.begin("%%ai\nmake them")
-        later = [there.begin(source) for source in ("print(made)", "%%ai -y\nmake more")]
-        for msg_id in (asked, *later):
-            there.ended(msg_id)
-        assert "Run All" in there.below(asked)
-        for msg_id in later:
-            assert there.kinds(msg_id) <= {"status"}, "it did not run"
-        there.press("Run")
-        assert "Made." in there.below(asked)
-        assert "[2, 3, 5]" in there.below(there.run("print(made)"))
-
-    await with_page(work)(api)
-    assert len(api.requests) == 2
 
 
 async def test_a_broken_package_shows_nothing(api: FakeAnthropic, tmp_path: Path) -> None:

@@ -25,9 +25,6 @@ INTERRUPT_TIMEOUT = 0.8
 
 class InProcessKernel:
     def __init__(self, shell: Any, main: MainThread) -> None:
-        self.around: Callable[[], Any] = contextlib.nullcontext
-        """Makes a context manager that wraps each run on the main thread and directs its
-        outputs."""
         self.control = None
         self._shell = shell
         self._main = main
@@ -65,7 +62,7 @@ class InProcessKernel:
         shell, main = self._shell, self._main
         began = time.monotonic()
         result = None
-        with self.around(), Capture(shell, lambda: main.interrupted) as captured:
+        with Capture(shell, lambda: main.interrupted) as captured:
             try:
                 with main.breakable(), _own_loop(shell):
                     result = shell.run_cell(source, store_history=False)

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
-from ...kernel.in_process import InProcessKernel
-from ...notebook.memory import MemoryDocument
-from ...notebook.rule_file import HIDDEN, OPEN, read_file
-from ...notebook.table_heads import heads
-from ...run.turn.limits import MAX_FILES
-from ...run.turn.workplace import Workplace
-from ...view.rule_files import RuleFile
+from ..kernel.in_process import InProcessKernel
+from ..notebook.memory import MemoryDocument
+from ..notebook.rule_file import HIDDEN, OPEN, read_file
+from ..notebook.table_heads import heads
+from ..run.turn.limits import MAX_FILES
+from ..run.turn.workplace import Workplace
+from ..view.rule_files import RuleFile
 
 MOST_LOOKED_AT = 2_000
 

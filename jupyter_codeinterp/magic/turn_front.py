@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 
-from ...base.errors import CommandError
-from ...wire.events import (
+from ..base.errors import CommandError
+from ..wire.events import (
     Draft,
     DraftDecided,
     DraftOpened,
@@ -21,10 +21,10 @@ from ...wire.events import (
     ToolDone,
     TurnEnded,
 )
-from ...wire.findings import sentence
-from ..turn.assistant import Assistant
-from .choice import Choice
-from .choose import DraftReview, Screen
+from ..wire.findings import sentence
+from .assistant import Assistant
+from .review import Choice, Review
+from .screens import Screen
 
 NOBODY_ANSWERS = "No one can answer questions here. Decide yourself, and say what you chose."
 TIMEOUT = (
@@ -34,14 +34,9 @@ TIMEOUT = (
 
 
 class TurnFront:
-    def __init__(
-        self, assistant: Assistant, screen: Screen, review: DraftReview, where: str
-    ) -> None:
-        self.awaits_click = False
-        self.done = False
+    def __init__(self, assistant: Assistant, screen: Screen, review: Review) -> None:
         self.fault = ""
         """Why the prompt failed; "" if it did not."""
-        self.where = where
         self._assistant = assistant
         self._screen = screen
         self._review = review
@@ -50,9 +45,6 @@ class TurnFront:
         """Texts of the current step, by key."""
         self._kinds: dict[str, str] = {}
         """Kinds of drafts, by id."""
-
-    def around(self) -> contextlib.AbstractContextManager[None]:
-        return self._screen.around()
 
     def show(self, event: Event) -> None:
         screen = self._screen
@@ -103,22 +95,16 @@ class TurnFront:
             self._screen.note(draft.source)
         for notice in draft.notices:
             self._screen.note(f"! {notice}")
-        choice = self._review.ask(draft)
-        if choice is None:
-            self.awaits_click = True
-        else:
-            self.decide(draft, choice)
+        self._decide(draft, self._review.ask(draft))
 
-    def decide(self, draft: Draft, choice: Choice) -> None:
-        """Carry out the person's choice."""
+    def _decide(self, draft: Draft, choice: Choice) -> None:
         try:
             if choice.action == "stop":
                 self._assistant.stop()
-            elif choice.action in ("discard", "nobody"):
-                nobody = choice.action == "nobody"
-                self._assistant.decide(draft, "reject", draft.source, choice.reason, nobody)
+            elif choice.action == "reject":
+                self._assistant.decide(draft, "reject", draft.source, choice.reason, choice.nobody)
             else:
-                if choice.action == "edited":
+                if choice.source != draft.source:
                     self._screen.code(draft.draft_id, choice.source)
                 self._assistant.decide(draft, "run", choice.source)
         except CommandError as error:
@@ -143,7 +129,6 @@ class TurnFront:
     # --- the end ---------------------------------------------------------------------
 
     def _end(self, event: TurnEnded) -> None:
-        self.done = True
         if event.stop_reason == "cancelled":
             self.fault = "The prompt was stopped."
             self._screen.note("Stopped.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from ...kernel.inside.mark import AGENT
+from ..kernel.inside.mark import AGENT
 
 NAME = "ai"
 AGENTS_CELL = "This is the agent's cell. Use %%ai in your own cells, or ask in the chat."

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from .typed import request
 
 if TYPE_CHECKING:
-    from ...wire.ops import CellView, Output
+    from ..wire.ops import CellView, Output
 
 MOST_CELLS = 100
 LONGEST = 20_000
@@ -54,7 +54,7 @@ class Earlier:
         return found[-MOST_CELLS:]
 
     def _is_private(self, number: int) -> bool:
-        from ...wire.ops import PRIVATE
+        from ..wire.ops import PRIVATE
 
         tags = self._tags.get(number)
         return isinstance(tags, (list, str)) and PRIVATE in tags
@@ -67,8 +67,8 @@ class Earlier:
         return {n: str(source) for n, source in enumerate(sources) if 0 < n < max(running, 1)}
 
     def _view(self, number: int, source: str) -> CellView:
-        from ...view.redaction.private_names import assigned
-        from ...wire.ops import PRIVATE, RanCode
+        from ..view.redaction.private_names import assigned
+        from ..wire.ops import PRIVATE, RanCode
 
         if self._is_private(number):
             return RanCode(_id(number), "code", "", tags=(PRIVATE,), assigns=assigned(source))

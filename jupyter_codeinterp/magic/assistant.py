@@ -1,7 +1,6 @@
 """The conversation of this process: a core session on its own event loop and thread.
 
-The magic blocks the main thread in ``_pump``, which shows events and runs code. If a turn must
-wait for a click (``front.awaits_click``), the magic returns, and the click calls ``resume``.
+The magic blocks the main thread in ``ask``, which shows events and runs code.
 """
 
 from __future__ import annotations
@@ -15,38 +14,39 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
 
-from ...base.errors import CommandError, ModelError
-from ...base.sentences import as_it_is
-from ...extensions import Extensions
-from ...journal.sqlite import SqliteStore
-from ...kernel.in_process import InProcessKernel, MainThread
-from ...kernel.inside.mark import MODEL, TOKEN, URL
-from ...models.anthropic.services import ANTHROPIC
-from ...models.jupyter_server import JupyterServerModel
-from ...notebook.memory import MemoryDocument
-from ...run.approval.decisions import Alone
-from ...run.approval.plain_markdown import markdown_risks
-from ...run.turn.limits import Limits, Rules
-from ...session import service
-from ...session.messages import Sender
-from ...session.session import Services, Session
-from ...view.redaction.secrets import Secrets
-from ...wire.commands import Answer, Decide, DoneElsewhere, SendMessage, SessionInfo
-from ...wire.events import Draft, Event, Mode, TurnEnded, read_event
-from ...wire.ops import CellView
-from ...wire.ports import Model, ModelInfo
-from ...wire.providers import Connection
-from ...wire.stores import Beginning
+from ..base.errors import CommandError, ModelError
+from ..base.sentences import as_it_is
+from ..extensions import Extensions
+from ..journal.sqlite import SqliteStore
+from ..kernel.in_process import InProcessKernel, MainThread
+from ..kernel.inside.mark import MODEL, TOKEN, URL
+from ..models.anthropic.services import ANTHROPIC
+from ..models.jupyter_server import JupyterServerModel
+from ..notebook.memory import MemoryDocument
+from ..run.approval.decisions import Alone
+from ..run.approval.plain_markdown import markdown_risks
+from ..run.turn.limits import Limits, Rules
+from ..session import service
+from ..session.messages import Sender
+from ..session.session import Services, Session
+from ..view.redaction.secrets import Secrets
+from ..wire.commands import Answer, Decide, DoneElsewhere, SendMessage, SessionInfo
+from ..wire.events import Draft, Event, Mode, TurnEnded, read_event
+from ..wire.ops import CellView
+from ..wire.ports import Model, ModelInfo
+from ..wire.providers import Connection
+from ..wire.stores import Beginning
 from .workplace import ProcessWorkplace
 
 if TYPE_CHECKING:
-    from ...models.offered import Models
+    from ..models.offered import Models
 
 
 # -------------------------------------------------------------------------------------------------
@@ -73,7 +73,7 @@ class ProcessModels:
 
     def _read_settings(self, secrets: Secrets) -> None:
         # Imported here, because a server's kernel does not need it.
-        from ...app import config
+        from ..app import config
 
         try:
             settings = config.settings(config.load())
@@ -121,28 +121,6 @@ NAME = "this process"
 ONE = "A process has only one conversation."
 STOP_TIMEOUT = 3.0
 """Seconds that a stopped turn has to end before a new one."""
-BUSY = (
-    "The prompt of {where} is still waiting for your decision. Decide there, or stop it "
-    "with %ai stop."
-)
-
-
-class MagicFront(Protocol):
-    """Shows a turn and asks for decisions. Runs on the main thread."""
-
-    awaits_click: bool
-    """Whether it waits for a click, so that the magic returns."""
-    done: bool
-    where: str
-    """The name of the prompt's cell, for people."""
-
-    def show(self, event: Event) -> None: ...
-
-    def decide(self, draft: Draft, choice: Any) -> None:
-        """Carry out a person's choice."""
-
-    def around(self) -> contextlib.AbstractContextManager[None]:
-        """A context that directs a run's outputs to the prompt's cell."""
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -163,8 +141,6 @@ class Assistant:
         self.secrets = Secrets()
         self.models = ProcessModels(self.secrets)
         self.model = self.models.default
-        self.front: MagicFront | None = None
-        """The front of the turn that runs or waits for a click."""
         self._rules = Rules(Limits(), scrub=self.secrets.scrub, markdown_risks=markdown_risks)
         self._shell = shell
         self._loop = asyncio.new_event_loop()
@@ -175,25 +151,26 @@ class Assistant:
 
     # --- for the magic ---------------------------------------------------------------
 
-    def ask(self, request: Request, front: MagicFront) -> None:
-        """Run a turn until its end or until it waits for a click. Raises CommandError ``busy``,
-        ``empty_message``, ``too_long``."""
+    def ask(self, request: Request, show: Callable[[Event], None]) -> None:
+        """Run a turn until its end. ``show`` is called on the main thread, for each event. Raises
+        CommandError ``busy``, ``empty_message``, ``too_long``."""
         self._need_idle()
-        self.front = front
         self.main.clear()
-        with self.main.interruptible(self.stop):
-            try:
-                self._following = self._result(self._call(self._on_loop_begin(request, front)))
-            except BaseException:
-                self.front = None
-                raise
-            self._pump(front)
+        over = threading.Event()
+        """Set when the turn's end was shown."""
 
-    def resume(self, front: MagicFront) -> None:
-        """Continue after a click, until the turn's end or the next decision."""
-        front.awaits_click = False
+        def show_event(event: Event) -> None:
+            show(event)
+            if isinstance(event, TurnEnded):
+                over.set()
+
         with self.main.interruptible(self.stop):
-            self._pump(front)
+            self._following = self._result(self._call(self._on_loop_begin(request, show_event)))
+            try:
+                self.main.pump(over.is_set)
+            except BaseException:
+                self.stop()
+                raise
 
     def decide(
         self,
@@ -220,19 +197,8 @@ class Assistant:
         if self._conversation is not None:
             self._loop.call_soon_threadsafe(self._conversation.live.cancel)
 
-    def give_up(self) -> bool:
-        """Stop a turn that waits for a click. Returns whether there was one."""
-        front, self.front = self.front, None
-        if front is None or front.done:
-            return False
-        front.done = True
-        self.stop()
-        self._ended()
-        return True
-
     def reset(self) -> bool:
         """Forget the conversation. Returns whether there was one."""
-        self.give_up()
         forgotten, self._conversation = self._conversation, None
         if forgotten is not None:
             self._result(self._call(forgotten.close()))
@@ -264,11 +230,6 @@ class Assistant:
                 self._call(self._conversation.close()).result(STOP_TIMEOUT)
 
     def _need_idle(self) -> None:
-        if self.front is not None and not self.front.done:
-            raise CommandError("busy", BUSY, where=self.front.where)
-        self._ended()
-
-    def _ended(self) -> None:
         """Wait for the end of a stopped turn. Raises CommandError ``busy``."""
         session = self.session
         deadline = time.monotonic() + STOP_TIMEOUT
@@ -276,17 +237,6 @@ class Assistant:
             if time.monotonic() > deadline:
                 raise CommandError("busy", "The previous prompt is still stopping.")
             time.sleep(0.02)
-
-    def _pump(self, front: MagicFront) -> None:
-        try:
-            self.main.pump(lambda: front.done or front.awaits_click)
-        except BaseException:
-            front.done = True
-            self.stop()
-            raise
-        finally:
-            if front.done and self.front is front:
-                self.front = None
 
     def _call(self, work: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
@@ -300,14 +250,13 @@ class Assistant:
     # --- on the loop -----------------------------------------------------------------
 
     async def _on_loop_begin(
-        self, request: Request, front: MagicFront
+        self, request: Request, show: Callable[[Event], None]
     ) -> concurrent.futures.Future[Any]:
         if self._conversation is None:
             self._conversation = ProcessConversation(
                 self._shell, self.main, self.models, self._rules, request
             )
         conversation = self._conversation
-        conversation.kernel.around = front.around
         conversation.document.add_cells(request.cells)
         session = conversation.live
         after = session.event_log.last_seq
@@ -319,12 +268,12 @@ class Assistant:
             model=request.model,
         )
         await service.send(conversation, message, Sender(alone=request.alone))
-        return asyncio.run_coroutine_threadsafe(self._follow(session, after, front), self._loop)
+        return asyncio.run_coroutine_threadsafe(self._follow(session, after, show), self._loop)
 
-    async def _follow(self, session: Session, after: int, front: MagicFront) -> None:
+    async def _follow(self, session: Session, after: int, show: Callable[[Event], None]) -> None:
         async for _, data in session.event_log.follow(after):
             event = read_event(data)
-            self.main.post(lambda event=event: front.show(event))  # type: ignore[misc]
+            self.main.post(partial(show, event))
             if isinstance(event, TurnEnded):
                 return
 
