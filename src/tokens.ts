@@ -13,7 +13,7 @@
  *     view/           the pure reducer: events -> what is shown of a session
  *     store/          state + client, the one place that dispatches; the drafts (IDrafts)
  *     components/     React components, drawn from the store
- *   table/            a variable or a CSV file as a table in a tab
+ *   table/            a variable as a table in a tab
  *   plugins/          the wiring
  */
 import type { INotebookModel } from '@jupyterlab/notebook';

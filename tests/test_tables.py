@@ -13,9 +13,7 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.base.errors import CommandError
-from jupyter_codeinterp.features.tables.files import CsvTable, _table_of, _typed
 from jupyter_codeinterp.features.tables.shapes import answer_from
-from jupyter_codeinterp.kernel.inside.columns import cell_text
 from jupyter_codeinterp.kernel.inside.tables import Pages
 from tests.kernels import Gate
 from tests.reference_window import notebook
@@ -448,7 +446,7 @@ async def test_hostile_columns_and_values(site: Site) -> None:
 )
 def test_a_kernel_may_report_anything(reported: dict[str, Any]) -> None:
     with pytest.raises(CommandError, match="read the table") as error:
-        answer_from(reported)
+        answer_from(reported, "")
     assert error.value.code == "table_failed"
     assert len(error.value.message) < 300
 
@@ -542,62 +540,3 @@ async def test_looking_at_a_table_leaves_no_trace_in_the_kernel(site: Site) -> N
     await looking.page("rows")
     names = "print([n for n in dir() if 'table' in n.lower() or 'codeinterp' in n], len(In))"
     assert await looking.run(names) == "[] 3\n"
-
-
-# --- files -------------------------------------------------------------------------------
-
-
-async def of_file(site: Site, file: str, **asked: Any) -> Any:
-    given = {"notebook": "a.ipynb", "file": file, **asked}
-    answer = await site.post("tables", json_body=given)
-    return answer.get("table", answer)
-
-
-async def test_csv_files_need_no_kernel(site: Site) -> None:
-    root = Path(site.app.root_dir)
-    (root / "sales.csv").write_text('\ufeffregion,amount,region\n"a, ""b""",2.5,x\nc,,y\n\nd,10\n')
-    (root / "tabs.TSV").write_text("a\tb\n1\t2\n")
-    (root / "empty.csv").write_text("")
-    page = await of_file(site, "sales.csv")
-    assert [(h["label"], h["kind"]) for h in page["heads"]] == [
-        ("region", "text"), ("amount", "number"), ("region", "text")
-    ]  # fmt: skip
-    assert page["cells"] == [['a, "b"', "c", "d"], ["2.5", None, "10"], ["x", "y", None]]
-    assert page["index"] == ["1", "2", "3"]
-    page = await of_file(site, "sales.csv", sort=[1, True])
-    assert page["index"] == ["3", "1", "2"]
-    page = await of_file(site, "sales.csv", filters=[[1, ">", "3"]])
-    assert page["index"] == ["3"]
-    assert (await of_file(site, "/tabs.TSV"))["cells"] == [["1"], ["2"]]
-    assert (await of_file(site, "empty.csv"))["columns"] == 0
-    (root / "sales.csv").write_text("region\nnow\n" * 3)
-    assert (await of_file(site, "sales.csv"))["rows"] == 5
-    assert site.app.kernel_manager.list_kernel_ids() == []
-
-
-@pytest.mark.parametrize(
-    ("texts", "kind", "cells"),
-    [
-        (["01234", "99999"], "text", ["01234", "99999"]),
-        (["2024_01", "2024_02"], "text", ["2024_01", "2024_02"]),
-        (["\u0663", "1"], "text", ["\u0663", "1"]),
-        (["1,5", "2"], "text", ["1,5", "2"]),
-        (["1e3", "-.5", "0", "nan"], "number", ["1000.0", "-0.5", "0", None]),
-        (["12345678901234567890", "+1", " 2"], "number", ["12345678901234567890", "1", "2"]),
-        (["9" * 5000, "1"], "text", ["9" * 119 + "\u2026", "1"]),
-    ],
-)
-def test_only_numbers_become_numbers(texts: list[str], kind: str, cells: list[Any]) -> None:
-    column = _table_of(CsvTable(["a"], [_typed(texts)], len(texts))).column(0)
-    assert column.kind == kind
-    assert [cell_text(value) for value in column.take(range(len(texts)))] == cells
-
-
-async def test_no_other_file_is_read(site: Site, tmp_path: Path) -> None:
-    root = Path(site.app.root_dir)
-    (tmp_path / "outside.csv").write_text("secret\n1\n")
-    (root / "link.csv").symlink_to(tmp_path / "outside.csv")
-    (root / "notes.txt").write_text("a,b\n")
-    for file in ("nowhere.csv", "../outside.csv", "link.csv", str(tmp_path / "outside.csv")):
-        assert (await of_file(site, file))["code"] == "table_no_file", file
-    assert (await of_file(site, "notes.txt"))["code"] == "table_not_a_table"

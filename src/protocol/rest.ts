@@ -39,7 +39,7 @@ export interface IUnfinished {
 }
 
 /**
- * One variable (``name``) of the notebook's kernel, or one CSV file (``file``, its path).
+ * One variable (``name``) of the notebook's kernel.
  *
  * ``start`` and ``rows``: the part of the rows that match all ``filters``, in the order of
  * ``sort``. ``column``: the first of 50 columns. ``fresh``: sort and filter again.
@@ -47,8 +47,7 @@ export interface IUnfinished {
  */
 export interface ITableAsked {
   readonly notebook: string;
-  readonly name?: string;
-  readonly file?: string;
+  readonly name: string;
   readonly start?: number;
   readonly rows?: number;
   readonly column?: number;

@@ -20,7 +20,7 @@ const PAUSE = 700;
 /** Codes of failures that concern only the new sort order or filter. */
 const REFUSED = ['table_not_comparable', 'table_too_large_to_sort'];
 
-export type Query = Omit<ITableAsked, 'notebook' | 'name' | 'file'>;
+export type Query = Omit<ITableAsked, 'notebook' | 'name'>;
 
 type IFailure = { code: string; message: string };
 

@@ -1,7 +1,6 @@
 /** Opens a table in a tab next to its notebook, and closes the tab with it. */
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import { InputDialog, MainAreaWidget } from '@jupyterlab/apputils';
-import { PathExt } from '@jupyterlab/coreutils';
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { spreadsheetIcon } from '@jupyterlab/ui-components';
@@ -28,8 +27,6 @@ interface IWanted {
   readonly notebook?: string;
   /** The name of a variable; by default the person chooses. */
   readonly name?: string;
-  /** The path of a CSV file, instead of `name`. */
-  readonly file?: string;
 }
 
 export async function openTable(
@@ -43,12 +40,9 @@ export async function openTable(
   if (!panel) {
     return;
   }
-  const { file } = wanted;
-  const name = file
-    ? PathExt.basename(file)
-    : (wanted.name ?? (await chosen(tabs, panel.context.path)));
+  const name = wanted.name ?? (await chosen(tabs, panel.context.path));
   if (name && !panel.isDisposed) {
-    show(tabs, panel, name, file);
+    show(tabs, panel, name);
   }
 }
 
@@ -75,24 +69,19 @@ interface ITab {
   readonly model: TableModel;
 }
 
-/** The open tabs, by JSON of the notebook widget's id, the file and the name. */
+/** The open tabs, by JSON of the notebook widget's id and the name. */
 const open = new Map<string, ITab>();
 
-function show(
-  tabs: ITableTabs,
-  panel: NotebookPanel,
-  name: string,
-  file: string | undefined
-): void {
+function show(tabs: ITableTabs, panel: NotebookPanel, name: string): void {
   const { app } = tabs;
-  const key = JSON.stringify([panel.id, file ?? null, name]);
+  const key = JSON.stringify([panel.id, name]);
   const known = open.get(key);
   if (known) {
     app.shell.activateById(known.widget.id);
     void known.model.refresh();
     return;
   }
-  const made = makeTab(tabs, panel, name, file);
+  const made = makeTab(tabs, panel, name);
   open.set(key, made);
   const { widget } = made;
   widget.disposed.connect(() => open.delete(key));
@@ -108,28 +97,19 @@ function show(
 
 let count = 0;
 
-function makeTab(
-  tabs: ITableTabs,
-  panel: NotebookPanel,
-  name: string,
-  file: string | undefined
-): ITab {
+function makeTab(tabs: ITableTabs, panel: NotebookPanel, name: string): ITab {
   const { store, trans } = tabs;
   const { context, sessionContext } = panel;
   const model = new TableModel(query =>
-    store.table({
-      notebook: context.path,
-      ...(file ? { file } : { name }),
-      ...query
-    })
+    store.table({ notebook: context.path, name, ...query })
   );
   // The model must not see the values of variables that private cells assign.
   const hidden = store.notebooks.outline(context.path)?.hidden;
   const ask = (label: string, place: number | null) =>
     void askAbout(tabs, panel, name, label, place);
   const content = new TableWidget(
-    { model, name, trans, ask: !file && hidden?.has(name) ? null : ask },
-    file ? null : sessionContext
+    { model, name, trans, ask: hidden?.has(name) ? null : ask },
+    sessionContext
   );
   const widget = new MainAreaWidget({ content });
   widget.id = `codeinterp-table-${++count}`;

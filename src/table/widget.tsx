@@ -11,12 +11,12 @@ const SETTLED = 200;
 export class TableWidget extends ReactWidget {
   constructor(
     private readonly _props: ITableViewProps,
-    /** The kernel whose cells may change the table; null for a file. */
-    private readonly _kernel: ISessionContext | null
+    /** The kernel whose cells may change the table. */
+    private readonly _kernel: ISessionContext
   ) {
     super();
-    _kernel?.iopubMessage.connect(this._onMessage, this);
-    _kernel?.statusChanged.connect(this._onStatus, this);
+    _kernel.iopubMessage.connect(this._onMessage, this);
+    _kernel.statusChanged.connect(this._onStatus, this);
   }
 
   dispose(): void {
@@ -24,8 +24,8 @@ export class TableWidget extends ReactWidget {
       return;
     }
     clearTimeout(this._timer);
-    this._kernel?.iopubMessage.disconnect(this._onMessage, this);
-    this._kernel?.statusChanged.disconnect(this._onStatus, this);
+    this._kernel.iopubMessage.disconnect(this._onMessage, this);
+    this._kernel.statusChanged.disconnect(this._onStatus, this);
     super.dispose();
     this._props.model.dispose();
   }

@@ -565,7 +565,6 @@ ONLY_AT_THE_START = {
     "sandbox.network.rules._PLACE": "an admin's entry or a request's target, the whole of it",
     "features.checks.in_kernel.NUMBER": "a value, the whole of it",
     "features.checks.in_kernel.ISO": "a value",
-    "features.tables.files._NUMBER": "a cell, the whole of it",
 }
 """Patterns that are matched at one place, where searching for them would be slow."""
 

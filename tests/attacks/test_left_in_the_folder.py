@@ -28,8 +28,6 @@ from jupyter_codeinterp.app.verify.folder import MOST_FILES, copy_of
 from jupyter_codeinterp.base.errors import CodeInterpError
 from jupyter_codeinterp.features.mcp_client.entries import entries_for
 from jupyter_codeinterp.features.mcp_server import service
-from jupyter_codeinterp.features.tables.files import FileTables
-from jupyter_codeinterp.features.tables.shapes import TableAsked
 from jupyter_codeinterp.notebook.content import views
 from jupyter_codeinterp.notebook.file import ContentsFile
 from jupyter_codeinterp.notebook.file.contents import _save_began
@@ -82,10 +80,6 @@ def contents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 async def stays(path: str) -> bool:
     return False
-
-
-async def opens_a_table(contents: Any) -> Any:
-    return await FileTables(contents).of(TableAsked(NOTEBOOK, file="work/deep/data.csv"))
 
 
 async def copies_for_verify(contents: Any) -> Any:
@@ -157,7 +151,6 @@ READERS = {
     "a table's head": Reader(
         "data.csv", f"{SECRET},b\n1,2\n", lambda c: sibling_heads(c, NOTEBOOK, ["data.csv"])
     ),
-    "a table": Reader("data.csv", f"{SECRET},b\n1,2\n", opens_a_table),
     "the files of a folder": Reader(f"x/{SECRET}", "", lambda c: sibling_files(c, NOTEBOOK)),
     "the names in a folder": Reader(
         f"x/{SECRET}", "", lambda c: sibling_heads(c, NOTEBOOK, ["x/"])

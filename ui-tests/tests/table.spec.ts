@@ -28,21 +28,15 @@ function cellsOf(grid: Locator, row: number): Locator {
   return grid.locator(`[role=row][aria-rowindex="${row + 1}"] [role=gridcell]`);
 }
 
-test('tables of variables and of a file that a turn made', async ({
-  model,
-  notebook,
-  page,
-  panel
-}) => {
+test('tables of variables', async ({ model, notebook, page, panel }) => {
   const metadata = { tags: ['codeinterp-private'] };
-  const path = await notebook.start([
+  await notebook.start([
     SALES,
     { source: 'people = pd.DataFrame({"n": [1]})', metadata },
-    'open("out.csv", "w").write("city,people\\nBern,134000\\nRom,2750000\\n")',
     'rows = pd.DataFrame({"n": [1, 2]})',
     'rows = rows[:1]'
   ]);
-  for (const cell of [0, 1, 2, 3]) {
+  for (const cell of [0, 1, 2]) {
     await notebook.run(cell);
   }
   const tab = page.locator('.jp-codeinterp-TableView');
@@ -127,21 +121,12 @@ test('tables of variables and of a file that a turn made', async ({
     expect(await model.requests()).toEqual([]);
   });
 
-  await test.step('a CSV file opens as a table', async () => {
-    await page.evaluate(
-      args => window.jupyterapp.commands.execute('codeinterp:open-table', args),
-      { file: path.replace(/[^/]+$/, 'out.csv') }
-    );
-    const grid = page.getByRole('grid', { name: 'Table out.csv' });
-    await expect(cellsOf(grid, 2)).toHaveText(['Rom', '2750000']);
-  });
-
   await test.step('a table says what became of its variable', async () => {
     const grid = await openTable(page, 'rows');
     await expect(cellsOf(grid, 2)).toHaveText(['2']);
 
     // A cell has run meanwhile, with the notebook in front.
-    await notebook.run(4);
+    await notebook.run(3);
     await page.activity.activateTab('rows');
     await expect(tab.getByRole('status').first()).toContainText('1 rows');
 

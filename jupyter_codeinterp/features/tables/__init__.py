@@ -1,7 +1,6 @@
-"""Tables that a person looks at: variables of a notebook's kernel, and CSV files.
+"""Tables that a person looks at: variables of a notebook's kernel.
 
-handlers.py  REST for the page, and tables of the kernel (``kernel/inside/tables.py`` runs there)
-files.py     tables of CSV files
+handlers.py  REST for the page (``kernel/inside/tables.py`` runs in the kernel)
 shapes.py    requests and answers
 """
 
@@ -16,11 +15,9 @@ if TYPE_CHECKING:
 
 def register(bench: Workbench) -> None:
     def routes() -> Routes:
-        from .files import FileTables
-        from .handlers import ROUTES, VariableTables  # imports a web server
+        from .handlers import ROUTES  # imports a web server
 
-        settings["codeinterp_tables"] = VariableTables(bench.kernel_at)
-        settings["codeinterp_file_tables"] = FileTables(bench.contents)
+        settings["codeinterp_table_kernel"] = bench.kernel_at
         return ROUTES
 
     settings = bench.features.handler_settings

@@ -33,7 +33,7 @@ class Sort(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=T
 
 
 class TableAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One variable (``name``) of the notebook's kernel, or one CSV file (``file``, its path).
+    """One variable (``name``) of the notebook's kernel.
 
     ``start`` and ``rows``: the part of the rows that match all ``filters``, in the order of
     ``sort``. ``column``: the first of 50 columns. ``fresh``: sort and filter again.
@@ -41,8 +41,7 @@ class TableAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     notebook: str
-    name: Annotated[str, Meta(max_length=100)] = ""
-    file: Annotated[str, Meta(max_length=4_000)] = ""
+    name: Annotated[str, Meta(max_length=100)]
     start: Natural = 0
     rows: Annotated[int, Meta(ge=0, le=MAX_ROWS)] = MAX_ROWS
     column: Natural = 0
@@ -96,7 +95,7 @@ class TableAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
     kernel: str = ""
 
 
-def answer_from(reported: dict[str, Any], kernel: str = "") -> TableAnswer:
+def answer_from(reported: dict[str, Any], kernel: str) -> TableAnswer:
     """Validate what a kernel reports: it may report anything. Raises CommandError."""
     if "refused" in reported:
         raise refusal(reported)
@@ -119,7 +118,6 @@ _WORDS = {
     "other_language": "Tables are available for Python kernels only.",
     "gone": "There is no variable {detail!r} in the kernel. Run its cell, then refresh.",
     "restarted": "The kernel was restarted. {detail!r} is gone. Run its cell, then refresh.",
-    "no_file": "Couldn't read {detail!r}. It is missing or larger than 20 MB.",
     "not_a_table": "{detail!r} is not a table.",
     "too_large_to_sort": "This column is too large to sort here. Sort it in a cell.",
     "not_comparable": "This column cannot be compared with {detail!r}.",
@@ -129,7 +127,7 @@ _WORDS = {
 
 
 def refusal(reported: dict[str, Any]) -> CommandError:
-    """The error for a refusal that a kernel or reader reports."""
+    """The error for a refusal that a kernel reports."""
     code, detail = reported.get("refused"), reported.get("detail", "")
     if not isinstance(code, str) or code not in _WORDS:
         code = "failed"

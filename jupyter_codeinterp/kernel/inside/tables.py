@@ -243,15 +243,9 @@ class Pages:
     """Answers requests for one namespace. ``count`` changes whenever a cell runs: sorted positions
     are kept until then."""
 
-    def __init__(
-        self,
-        namespace: dict[str, Any],
-        count: Callable[[], int],
-        table_of: Callable[[Any], Table] = table_of,
-    ) -> None:
+    def __init__(self, namespace: dict[str, Any], count: Callable[[], int]) -> None:
         self._namespace = namespace
         self._count = count
-        self._table_of = table_of
         self._kept: dict[Any, tuple[Any, int]] = {}
 
     def answer(self, asked: dict[str, Any]) -> dict[str, Any]:
@@ -261,7 +255,7 @@ class Pages:
             if name not in self._namespace:
                 raise Refused("gone", name)
             value = self._namespace[name]
-            return {"table": self._page(value, self._table_of(value), asked)}
+            return {"table": self._page(value, table_of(value), asked)}
         except Refused as refused:
             return {"refused": refused.code, "detail": encodable(refused.detail)}
         except Exception as error:

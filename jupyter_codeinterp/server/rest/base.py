@@ -34,7 +34,7 @@ _STATUS = {
         HTTPStatus.NOT_FOUND: """
             unknown_session unknown_path unknown_provider unknown_step unknown_turn
             unknown_notebook unknown_draft unknown_token unknown_server unknown_question
-            table_gone table_restarted table_no_file""",
+            table_gone table_restarted""",
         HTTPStatus.CONFLICT: """
             server_refused table_busy table_slow key_in_environment already_decided
             stale_decision busy in_folder no_table no_longer_waits not_queued too_many_queued

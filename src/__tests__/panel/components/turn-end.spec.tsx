@@ -30,8 +30,6 @@ import {
   surroundings
 } from '../panel-fakes';
 
-let tables: unknown[] = [];
-
 afterEach(cleanup);
 
 type Made = ReturnType<typeof makeStore> & { diffs: IDiff[] };
@@ -47,7 +45,6 @@ async function panel(changed: IChange[], ...events: Event[]): Promise<Made> {
           open: async () => undefined,
           url: async path => `/files/${path}`
         },
-        openTable: async wanted => void tables.push(wanted),
         showDiff: (host, diff) => {
           diffs.push(diff);
           host.textContent = `${diff.before} → ${diff.after}`;
@@ -658,17 +655,5 @@ describe('files of a turn', () => {
     await click('Show 2 more files', tray);
     expect(within(tray).getAllByRole('listitem')).toHaveLength(7);
     expect(tray.textContent).toContain('3 more are not shown.');
-  });
-
-  it('of values open as a table of the notebook', async () => {
-    const files = [file('out.csv'), file('x.png'), file('a.csv', 30_000_000)];
-    await panel([], started, ended({ files }));
-    const tray = await screen.findByRole('group', {
-      name: 'Files of this turn'
-    });
-    tables = [];
-    await click('Open out.csv as a table', tray);
-    expect(tables).toEqual([{ notebook: 'sales.ipynb', file: 'out.csv' }]);
-    expect(within(tray).getAllByText('Open as table')).toHaveLength(1);
   });
 });

@@ -20,8 +20,7 @@ export interface IDiff {
 /** A variable (`name`) or a file (its path) of a notebook. */
 export interface IWantedTable {
   readonly notebook: string;
-  readonly name?: string;
-  readonly file?: string;
+  readonly name: string;
 }
 
 /** A slash command of the message field. */
@@ -44,7 +43,7 @@ export interface IPanelContext {
   readonly slash: readonly ISlashCommand[];
   /** Open a notebook and bring it to the front. */
   openNotebook(path: string): Promise<void>;
-  /** Open a variable or a CSV file as a table in a tab. */
+  /** Open a variable as a table in a tab. */
   openTable(wanted: IWantedTable): Promise<void>;
   /** Files of the server, by path. */
   readonly files: {

@@ -12,9 +12,6 @@ const FEW = 5;
 const PICTURES = ['.png', '.jpg', '.jpeg', '.gif', '.webp'];
 /** Bytes of the largest image fetched for a thumbnail. */
 const MOST_OF_PICTURE = 5_000_000;
-/** Table types, and bytes of the largest table that the server reads. */
-const TABLES = ['.csv', '.tsv'];
-const MOST_OF_OPENED = 20_000_000;
 
 export default function Artefacts(props: {
   files: readonly MadeFile[];
@@ -61,12 +58,11 @@ export default function Artefacts(props: {
 
 function Artefact(props: { file: MadeFile; folder: string }): JSX.Element {
   const { file, folder } = props;
-  const { files, openTable, store, trans } = usePanel();
+  const { files, trans } = usePanel();
   const { path, size } = file;
   const inside = folder === '' || path.startsWith(`${folder}/`);
   const name = inside && folder ? path.slice(folder.length + 1) : path;
-  const ext = PathExt.extname(path).toLowerCase();
-  const isPicture = PICTURES.includes(ext);
+  const isPicture = PICTURES.includes(PathExt.extname(path).toLowerCase());
   const [picture, setPicture] = React.useState('');
   const shows = isPicture && size <= MOST_OF_PICTURE;
   React.useEffect(() => {
@@ -113,17 +109,6 @@ function Artefact(props: { file: MadeFile; folder: string }): JSX.Element {
       >
         {trans.__('Download')}
       </Button>
-      {TABLES.includes(ext) && size <= MOST_OF_OPENED && (
-        <Button
-          look="link"
-          aria-label={trans.__('Open %1 as a table', name)}
-          onClick={() =>
-            void openTable({ notebook: store.state.now.notebook, file: path })
-          }
-        >
-          {trans.__('Open as table')}
-        </Button>
-      )}
     </li>
   );
 }
