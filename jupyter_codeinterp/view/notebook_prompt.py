@@ -6,7 +6,6 @@ removed before a text is cut.
 
 from __future__ import annotations
 
-import builtins
 import json
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import groupby, islice
@@ -15,15 +14,12 @@ from typing import Any
 
 import msgspec
 
-from ..cell_code.cell_names import names_of
 from ..wire.ops import PRIVATE, CellView, Output
 from ..wire.ports import KernelInfo, KernelState
 from .outputs import see
 from .untrusted import escaped
 
 MOST_FILES = 50
-MOST_COUNTED = 1_000
-"""Files of a folder that are counted."""
 
 _LINE = 100
 """Characters of a cell's line, or of a file's name."""
@@ -103,7 +99,7 @@ PLACES = (
     '[place: from 1 at the top, "cell 7". count: of the run, "[7]". The person may mean either: '
     "say which one you took.]"
 )
-_OUTLINE = "[place, id, [count], then headings, or what the code imports, defines and reads]"
+_OUTLINE = "[place, id, [count], then the first line]"
 _GAP = 60
 """Characters of a line for cells that are left out."""
 
@@ -171,7 +167,7 @@ def _is_heading(item: Item) -> bool:
 
 
 def _outlined(item: Item, marks: Marks, longest: int, scrub: Scrub) -> str:
-    """One line: `7 c0ffee [12] defines df; reads pd`."""
+    """One line: `7 c0ffee [12] df = pd.read_csv("a.csv")`."""
     cell, facts = item.cell, _facts(item, marks)
     count = facts.pop("count")
     more = [f'{key}="{_quoted(facts[key])}"' for key in ("by", "active", *dict(item.facts))]
@@ -179,26 +175,7 @@ def _outlined(item: Item, marks: Marks, longest: int, scrub: Scrub) -> str:
     head = " ".join(filter(None, [*start, *(one for one in more if not one.endswith('=""'))]))
     if is_private(cell):
         return f"{head} private: its content is not shown"
-    beginning = scrub(cell.source[:_READ])
-    words = _headings(beginning) if cell.cell_type == "markdown" else _told_names(cell.source)
-    text = scrub(words) or first_line(beginning)
-    return f"{head} {one_line(text, max(20, longest - len(head)))}"
-
-
-def _headings(source: str) -> str:
-    found = (line.strip() for line in source.split("\n") if line.lstrip()[:1] == "#")
-    return " / ".join(islice(found, 5))
-
-
-def _told_names(source: str) -> str:
-    names = names_of(source)
-    parts = {
-        "imports": names.imports,
-        "defines": names.defines - names.imports,
-        "changes": names.changes - names.binds,
-        "reads": names.reads - frozenset(vars(builtins)),
-    }
-    return "; ".join(f"{verb} {', '.join(sorted(some))}" for verb, some in parts.items() if some)
+    return f"{head} {one_line(scrub(cell.source[:_READ]), max(20, longest - len(head)))}"
 
 
 def _cell(item: Item, marks: Marks, scrub: Scrub) -> str:
@@ -271,23 +248,18 @@ def file_lines(
     scrub: Scrub = str,
     heads: Mapping[str, str] = MappingProxyType({}),
 ) -> list[str]:
-    """Name and size of at most 50 files; for a folder the number of its files, if known. ``heads``:
-    descriptions of the tables and folders among them."""
+    """Name and size of at most 50 files; of a folder the name. ``heads``: descriptions of the
+    tables and folders among them."""
     lines, room = [], _HEADS
     for name, size in islice(files, MOST_FILES):
-        line = f"{one_line(scrub(name))} {_extent(name, size)}".rstrip()
+        line = one_line(scrub(name))
+        if not name.endswith("/"):
+            line = f"{line} {_size(size)}"
         head = one_line(scrub(heads.get(name, "")[:_READ]), _HEAD)
         if head and len(head) <= room:
             line, room = f"{line}: {head}", room - len(head)
         lines.append(line)
     return lines
-
-
-def _extent(name: str, size: int) -> str:
-    if not name.endswith("/"):
-        return _size(size)
-    more = " or more" if size >= MOST_COUNTED else ""
-    return f"{size:,} file{'' if size == 1 else 's'}{more}" if size else ""
 
 
 def variable_lines(variables: Sequence[Any], scrub: Scrub = str) -> dict[str, str]:

@@ -385,7 +385,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "titles.title_so_far": lambda t: titles.title_so_far("", t),
     "visible.visible": lambda t: [visible.visible(t), visible.visible(t, code=True)],
     "comparing.compare": lambda t: comparing.compare(
-        cell_outputs(t), cell_outputs(f"{t}1"), lambda one, other: False, (t[:99], "x")
+        cell_outputs(t), cell_outputs(f"{t}1"), (t[:99], "x")
     ),
     "comparing.differing_line": lambda t: comparing.differing_line([t], [f"{t} 1.5"]),
     "comparing.last_lines": lambda t: comparing.last_lines([errors(t)]),

@@ -7,7 +7,6 @@ the server loses all runs.
 from __future__ import annotations
 
 import asyncio
-import io
 import logging
 import time
 from collections import OrderedDict
@@ -28,42 +27,7 @@ from ..notebooks.notebook_kernels import NotebookKernels
 from .folder import copied, remove
 from .notebook import Book, read
 
-# -------------------------------------------------------------------------------------------------
-# Whether two images look the same.
-
-SIDE = 48
-"""Pixels of the small copies that are compared."""
-FARTHEST = 10
-"""The maximum difference of a pixel of the small copies, of 255."""
-MOST_PIXELS = 20_000_000
-
 log = logging.getLogger(__name__)
-
-
-def alike(one: bytes, other: bytes) -> bool:
-    """Compare small grey copies. Without Pillow, which comes with matplotlib, only equal bytes are
-    alike."""
-    try:
-        from PIL import Image, ImageChops
-    except ImportError:
-        return one == other
-    try:
-        small = []
-        for data in (one, other):
-            with Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "GIF", "WEBP")) as image:
-                if image.width * image.height > MOST_PIXELS:
-                    return one == other
-                small.append((image.size, image.convert("L").resize((SIDE, SIDE))))
-    except Exception as error:
-        # Pillow raises anything for damaged images.
-        log.info("Could not read an image: %r", error)
-        return one == other
-    (size, first), (other_size, second) = small
-    if size != other_size:
-        return False
-    farthest = max(ImageChops.difference(first, second).tobytes())
-    return farthest <= FARTHEST
-
 
 AT_ONCE = 2
 """Runs at the same time on this server."""
@@ -291,7 +255,7 @@ class VerifyRun:
     def _compared(self, cell: CodeCell, outputs: Any) -> dict[str, Any]:
         if not cell.has_run:
             return {"status": "new"}
-        found = compare(cell.outputs, outputs, alike, self._moved)
+        found = compare(cell.outputs, outputs, self._moved)
         if found is None:
             return {"status": "same"}
         old, new = self._scrubbed(found.old), self._scrubbed(found.new)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Union
 
 from ...view.html_text import strip_html
@@ -68,13 +66,8 @@ _CODE = ("application/javascript", "application/x-latex")
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _LAST_LINES = 6
 
-Alike = Callable[[bytes, bytes], bool]
-"""Whether two encoded images look the same."""
 
-
-def compare(
-    old: Sequence[Any], new: Sequence[Any], alike: Alike, moved: Moved = None
-) -> Union[Difference, None]:
+def compare(old: Sequence[Any], new: Sequence[Any], moved: Moved = None) -> Union[Difference, None]:
     """The first difference; None if the outputs are the same."""
     for stream in ("stdout", "stderr"):
         before, after = _stream(old, stream), _stream(new, stream)
@@ -83,7 +76,7 @@ def compare(
             return found
     olds, news = list(_rich(old)), list(_rich(new))
     for before_, after_ in zip(olds, news, strict=False):
-        found = _compare_rich(before_, after_, alike, moved)
+        found = _compare_rich(before_, after_, moved)
         if found is not None:
             return found
     if len(olds) != len(news):
@@ -153,7 +146,7 @@ def _rich(outputs: Sequence[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _compare_rich(
-    old: dict[str, Any], new: dict[str, Any], alike: Alike, moved: Moved
+    old: dict[str, Any], new: dict[str, Any], moved: Moved
 ) -> Union[Difference, None]:
     """The first difference in what both outputs have, the richest kinds first."""
     if _WIDGET in old and _WIDGET in new:
@@ -165,7 +158,7 @@ def _compare_rich(
         if kind not in old or kind not in new:
             return Difference(*(kind if kind in data else "" for data in (old, new)))
         if kind in _IMAGES:
-            found = _compare_images(old[kind], new[kind], alike)
+            found = _compare_images(old[kind], new[kind])
         else:
             found = _compare_texts(kind, old[kind], new[kind], moved)
         if found is not None:
@@ -190,11 +183,9 @@ def _compare_texts(kind: str, old: Any, new: Any, moved: Moved) -> Union[Differe
     )
 
 
-def _compare_images(old: Any, new: Any, alike: Alike) -> Union[Difference, None]:
-    before, after = _decoded(old), _decoded(new)
-    if before == after or (before and after and alike(before, after)):
-        return None
-    return Difference("an image", "another image")
+def _compare_images(old: Any, new: Any) -> Union[Difference, None]:
+    before, after = ("".join(joined(image).split()) for image in (old, new))
+    return None if before == after else Difference("an image", "another image")
 
 
 def _any(data: dict[str, Any]) -> str:
@@ -221,13 +212,6 @@ def _named(data: dict[str, Any]) -> str:
         return "an image"
     lines = normal_lines(joined(data.get(_PLAIN)) or _any(data))
     return _bounded(lines[0]) if lines else "an output"
-
-
-def _decoded(value: Any) -> bytes:
-    try:
-        return base64.b64decode("".join(joined(value).split()), validate=True)
-    except (binascii.Error, ValueError):
-        return b""
 
 
 def _bounded(line: str) -> str:
