@@ -43,9 +43,8 @@ case $status in
 esac
 secret=$(api POST clients -d '{}' | jq -r .secret)
 
-session=$(jq -n --arg notebook "$notebook" '{$notebook}' | api POST sessions -d @- | jq -r .session_id)
-jq -n --arg text "$message" --arg session_id "$session" \
-  '{type: "send_message", $session_id, notebook: "", $text}' | api POST command -d @- > /dev/null
+session=$(jq -n --arg text "$message" --arg notebook "$notebook" \
+  '{type: "send_message", session_id: "", $notebook, $text}' | api POST command -d @- | jq -r .session_id)
 
 decide() { # the draft of an event, as JSON
   local action=run

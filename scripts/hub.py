@@ -183,25 +183,23 @@ class Person:
         content = {"cells": [], "metadata": spec, "nbformat": 4, "nbformat_minor": 5}
         model = {"type": "notebook", "format": "json", "content": content}
         await self.fetch("PUT", f"api/contents/{notebook}", model)
-        made = await self.fetch("POST", "codeinterp/api/sessions", {"notebook": notebook})
-        route = f"codeinterp/api/sessions/{made['session_id']}"
-        to = {"session_id": made["session_id"]}
         text = f"Add for {WORDS[self.name]} #one_cell"
-        asked = {"type": "send_message", "notebook": "", "text": text, "mode": "review"}
-        await self.fetch("POST", "codeinterp/api/command", {**asked, **to})
-        headers = {"Accept": "text/event-stream", "X-XSRFToken": self.word(f"{self.base}/")}
-        async with self.http.stream("GET", f"{self.base}/{route}/events", headers=headers) as told:
-            async for line in told.aiter_lines():
-                if not line.startswith("data: "):
-                    continue
-                event = json.loads(line[6:])
+        asked = {"type": "send_message", "notebook": notebook, "text": text, "mode": "review"}
+        new = {"session_id": ""}
+        made = await self.fetch("POST", "codeinterp/api/command", {**asked, **new})
+        to = {"session_id": made["session_id"]}
+        route, last, ended = f"codeinterp/api/sessions/{made['session_id']}/events", 0, False
+        while not ended:
+            for numbered in (await self.fetch("GET", f"{route}?after={last}"))["events"]:
+                last, event = numbered["seq"], numbered["event"]
                 if event["type"] == "draft_waiting":
                     draft = {name: event["draft"][name] for name in ("draft_id", "nonce", "source")}
                     run = {"type": "decide", "action": "run", **draft, **to}
                     await self.fetch("POST", "codeinterp/api/command", run)
                 elif event["type"] == "turn_ended":
                     check(f"{self.name}'s turn", event["stop_reason"] == "end_turn", event)
-                    break
+                    ended = True
+            await asyncio.sleep(0.2)
         book = await self.fetch("GET", f"api/contents/{notebook}")
         shown = [(cell["source"], cell.get("outputs")) for cell in book["content"]["cells"]]
         ran = any(source == "1 + 1" and outputs for source, outputs in shown)

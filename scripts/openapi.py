@@ -26,7 +26,7 @@ from jupyter_codeinterp.models.anthropic.services import LocalServer
 from jupyter_codeinterp.models.offered import Described
 from jupyter_codeinterp.models.offered.registry import LocalServers
 from jupyter_codeinterp.run.verify import verification
-from jupyter_codeinterp.server.rest import notebooks, routes, sessions
+from jupyter_codeinterp.server.rest import notebooks, routes
 from jupyter_codeinterp.server.rest.settings import Status
 from jupyter_codeinterp.server.socket.handler import ChannelHandler
 from jupyter_codeinterp.session.service import Taken
@@ -220,11 +220,6 @@ ROUTES = {
         "command's own permissions are needed, too.",
         SessionCommand,
         Taken,
-    ),
-    "POST sessions": Route(
-        "Create a conversation about a notebook, and start the notebook's kernel if needed.",
-        sessions.NewSession,
-        SessionInfo,
     ),
     "PATCH sessions/{session_id}": Route("Rename a conversation.", Title, SessionInfo),
     "DELETE sessions/{session_id}": Route("Stop and delete a conversation.", status=204),

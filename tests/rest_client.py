@@ -50,6 +50,11 @@ class RestClient:
         finally:
             writer.close()
 
+    def conversation(self, notebook: str, model: str = "") -> str:
+        """The id of a new conversation, which nobody has said anything in."""
+        manager = self._site.extension.manager
+        return manager.new_session(notebook, "review", model).info.session_id
+
     async def events(self, session_id: str, after: int) -> list[dict[str, Any]]:
         path, params = ("sessions", session_id, "events"), {"after": str(after)}
         response = await self._site.request(

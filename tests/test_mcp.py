@@ -274,9 +274,9 @@ async def test_another_conversation_does_not_get_the_clients_calls(site: Site, f
         await client.call_tool("read_notebook", {"notebook": PATH})
         (session,) = site.extension.manager.sessions.values()
         model = session.info.model
-        other = await rest.post("sessions", notebook=PATH, model=model)
-        await rest.command("send_message", other["session_id"], text="Go")
-        async with rest.follow(other["session_id"]) as stream:
+        other = rest.conversation(PATH, model)
+        await rest.command("send_message", other, text="Go")
+        async with rest.follow(other) as stream:
             assert (await stream.event("turn_ended"))["stop_reason"] == "end_turn"
         assert not (await client.call_tool("read_notebook", {"notebook": PATH})).is_error
         assert session.running and session.turn == 1

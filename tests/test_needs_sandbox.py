@@ -49,7 +49,7 @@ async def in_a_window(site: Site, mode: str) -> Asked:
 
 async def by_rest(site: Site, mode: str, **more: str) -> Asked:
     client = await rest_client(site)
-    session_id = str((await client.post("sessions", notebook="a.ipynb", mode=mode))["session_id"])
+    session_id = client.conversation("a.ipynb")
     await client.command("send_message", session_id, text="Go", mode=mode, **more)
     return await _decided(site, session_id)
 

@@ -192,7 +192,7 @@ class TestJupytext:
         paired = [path for path in (file, file.with_suffix(".py")) if path.exists()]
         before = [(path, path.read_text()) for path in paired]
         client, manager = await rest_client(site), site.extension.manager
-        session_id = (await client.post("sessions", notebook=name))["session_id"]
+        session_id = client.conversation(name)
 
         async def turn(source: str) -> None:
             api.play(in_order([answer(run_cell(source)), DONE]))

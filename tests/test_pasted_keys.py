@@ -144,7 +144,7 @@ async def test_a_program_is_refused_too(site: Site, api: FakeAnthropic, jp_root_
     api.play(lambda request: DONE)
     (jp_root_dir / "a.ipynb").write_text(json.dumps(notebook("x = 1")))
     client = await rest_client(site)
-    session_id = (await client.post("sessions", notebook="a.ipynb"))["session_id"]
+    session_id = client.conversation("a.ipynb")
     status, said = await client.try_command("send_message", session_id, text=PASTED)
     assert (status, said["code"]) == (400, "looks_like_key")
     sent = await client.command("send_message", session_id, text=PASTED, with_key=True)

@@ -48,8 +48,6 @@ ROUTES = (
     ("POST", "tables", "execute kernels"),
     ("GET", "sessions", "read contents"),
     ("POST", "command", "read contents"),
-    ("POST", "sessions", "execute kernels"),
-    ("POST", "sessions", "write contents"),
     ("PATCH", f"sessions/{SESSION}", "write contents"),
     ("DELETE", f"sessions/{SESSION}", "write contents"),
     ("GET", f"sessions/{SESSION}/events", "read contents"),

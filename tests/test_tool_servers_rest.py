@@ -42,8 +42,7 @@ async def test_approve_call_and_answer(site: Site, api: FakeAnthropic, file: Pat
     clock, _ = (one["id"] for one in listed["servers"])
     code, now = await wish(clock, True)
     assert code == 200 and now["servers"][0]["state"] == "approved"
-    session = await client.post("sessions", notebook=PATH)
-    session_id = session["session_id"]
+    session_id = client.conversation(PATH)
     async with client.follow(session_id) as stream:
         await client.command("send_message", session_id, text="Time?", mode="auto")
         waiting = await stream.event("draft_waiting")

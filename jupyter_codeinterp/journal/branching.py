@@ -6,8 +6,6 @@ its own costs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import msgspec
 
 from ..base.errors import CommandError
@@ -16,10 +14,7 @@ from ..wire.events import (
     ChangesKept,
     Event,
     MessageQueued,
-    MessagesHeard,
-    MessageTakenBack,
     NotebookMoved,
-    StepStarted,
     TitleChanged,
     TurnRedone,
     TurnStarted,
@@ -28,6 +23,7 @@ from ..wire.events import (
 )
 from ..wire.messages import Usage
 from ..wire.stores import Beginning, NumberedEvents, StoredOps
+from .replay import Replay
 
 _OF_ITS_OWN = (TitleChanged, NotebookMoved, UsageChanged)
 """Events that a branch does not take over: its ``SessionInfo`` has them, or it counts anew."""
@@ -46,16 +42,17 @@ def beginning(turn: int, events: NumberedEvents, ops: StoredOps) -> Beginning:
         raise CommandError(
             "unknown_turn", "An earlier version began this turn. Send a new message."
         )
-    told = [event for _, event in before]
-    waiting = _still_queued(told)
+    then = Replay()
+    for _, event in before:
+        then.add(event)
     taken: NumberedEvents = [
         (seq, event)
         for seq, event in before
         if not isinstance(event, _OF_ITS_OWN)
-        and not (isinstance(event, MessageQueued) and event.number in waiting)
+        and not (isinstance(event, MessageQueued) and event.number in then.queued)
     ]
     taken += [(seq, _not_redoable(event)) for seq, event in after if _stays_true(event, turn)]
-    used = next((event for event in reversed(told) if isinstance(event, UsageChanged)), None)
+    used = then.usage
     if used is not None:
         free = UsageChanged(Usage(), used.context_share, 0.0, used.context_known, local=used.local)
         taken.append((events[-1][0] + 1, free))
@@ -63,7 +60,7 @@ def beginning(turn: int, events: NumberedEvents, ops: StoredOps) -> Beginning:
         events=taken,
         ops=_ops_before(turn, ops),
         messages=started.messages,
-        steps=max((event.step for event in told if isinstance(event, StepStarted)), default=0),
+        steps=then.steps,
         model=started.model,
     )
 
@@ -82,21 +79,6 @@ def _not_redoable(event: Event) -> Event:
     if isinstance(event, (TurnUndone, TurnRedone)):
         return msgspec.structs.replace(event, redoable=())
     return event
-
-
-def _still_queued(events: Iterable[Event]) -> set[int]:
-    """The numbers of messages that are still queued after these events."""
-    waiting: set[int] = set()
-    for event in events:
-        if isinstance(event, MessageQueued):
-            waiting.add(event.number)
-        elif isinstance(event, MessageTakenBack):
-            waiting.discard(event.number)
-        elif isinstance(event, MessagesHeard):
-            waiting -= set(event.numbers)
-        elif isinstance(event, TurnStarted):
-            waiting -= set(event.queued)
-    return waiting
 
 
 def _ops_before(turn: int, ops: StoredOps) -> StoredOps:

@@ -19,7 +19,6 @@ from tornado.routing import PathMatches, Router, Rule
 
 from .._version import __version__
 from ..app.settings import CodeInterpSettings
-from .kernel_models import wrap_start_kernel
 
 if TYPE_CHECKING:
     from ..app.workbench import Workbench
@@ -78,6 +77,19 @@ def serves_local_user(server: ServerApp) -> bool:
     JupyterHub started it."""
     of_a_hub = any(name.startswith("JUPYTERHUB_") for name in os.environ)
     return not of_a_hub and (bool(server.sock) or server.ip in LOOPBACK)
+
+
+def wrap_start_kernel(server: ServerApp, tokens: Callable[[], KernelTokens]) -> None:
+    """Wrap the kernel manager's ``start_kernel``, to give each new kernel a token."""
+    if server.gateway_config.gateway_enabled:
+        return  # A gateway's kernels run elsewhere.
+    kernels: Any = server.kernel_manager
+    start = kernels.start_kernel
+
+    async def start_kernel(*args: Any, **given: Any) -> Any:
+        return await tokens().start(start, *args, **given)
+
+    kernels.start_kernel = start_kernel
 
 
 def _before_save(**given: Any) -> None:

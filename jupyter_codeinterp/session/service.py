@@ -11,7 +11,7 @@ CommandError.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, NamedTuple, Protocol, TypeGuard, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeGuard
 
 from ..base.errors import CodeInterpError, CommandError
 from ..base.sentences import Sentence
@@ -265,8 +265,6 @@ def _not_put_back(cells: int) -> Sentence:
 # -------------------------------------------------------------------------------------------------
 # The commands to conversations. Those about a window's notebooks: ``server/socket/connection.py``.
 
-C = TypeVar("C")
-
 
 class CommandRow(NamedTuple):
     """How to carry out one type of command. ``waits``: for receipts, which arrive over the same
@@ -277,34 +275,22 @@ class CommandRow(NamedTuple):
     waits: bool = False
 
 
-def _row(
-    command: type[C],
-    needs: c.Permissions,
-    method: Callable[[Sessions, C, Sender], Awaitable[Sent | None]],
-    *,
-    waits: bool = False,
-) -> tuple[type[Any], CommandRow]:
-    return command, CommandRow(needs, method, waits)
-
-
-COMMANDS = dict(
-    (
-        _row(c.SendMessage, c.BOTH, send),
-        _row(c.Branch, c.BOTH, branch, waits=True),
-        _row(c.TakeBack, (c.EXECUTE,), take_back),
-        _row(c.Decide, c.BOTH, decide),
-        _row(c.Answer, (c.EXECUTE,), answer),
-        _row(c.Cancel, (c.EXECUTE,), stop),
-        _row(c.Retry, c.BOTH, retry),
-        _row(c.SetMode, (c.EXECUTE,), set_mode),
-        _row(c.SetModel, (c.EXECUTE,), set_model),
-        _row(c.UndoTurn, (c.CHANGE,), undo, waits=True),
-        _row(c.RedoTurn, (c.CHANGE,), redo, waits=True),
-        _row(c.KeepChanges, (c.CHANGE,), keep),
-        _row(c.KeepFiles, c.BOTH, keep_files, waits=True),
-        _row(c.SilenceFinding, (c.CHANGE,), silence),
-    )
-)
+COMMANDS: dict[type[Any], CommandRow] = {
+    c.SendMessage: CommandRow(c.BOTH, send),
+    c.Branch: CommandRow(c.BOTH, branch, waits=True),
+    c.TakeBack: CommandRow((c.EXECUTE,), take_back),
+    c.Decide: CommandRow(c.BOTH, decide),
+    c.Answer: CommandRow((c.EXECUTE,), answer),
+    c.Cancel: CommandRow((c.EXECUTE,), stop),
+    c.Retry: CommandRow(c.BOTH, retry),
+    c.SetMode: CommandRow((c.EXECUTE,), set_mode),
+    c.SetModel: CommandRow((c.EXECUTE,), set_model),
+    c.UndoTurn: CommandRow((c.CHANGE,), undo, waits=True),
+    c.RedoTurn: CommandRow((c.CHANGE,), redo, waits=True),
+    c.KeepChanges: CommandRow((c.CHANGE,), keep),
+    c.KeepFiles: CommandRow(c.BOTH, keep_files, waits=True),
+    c.SilenceFinding: CommandRow((c.CHANGE,), silence),
+}
 
 
 def is_to_session(command: c.Command) -> TypeGuard[c.SessionCommand]:

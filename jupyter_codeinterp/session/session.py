@@ -16,10 +16,12 @@ import msgspec
 
 from ..agent.agent import AgentTurn, run_turn, settle
 from ..agent.final_answer import not_found
-from ..base.errors import CommandError, StoreError
+from ..base.errors import CommandError, DocumentError, StoreError
+from ..base.off_loop import off_loop
 from ..base.sentences import Sentence
 from ..base.visible import visible_line
 from ..journal.event_log import TAKEN
+from ..notebook.passive import is_passive
 from ..run.approval import modes
 from ..run.approval.decisions import Alone, Decisions
 from ..run.turn.ending import Ending, failure
@@ -28,6 +30,7 @@ from ..run.turn.results import Results
 from ..run.turn.turn import StoppedRun, Turn, know_variables, look_around, made_by
 from ..run.turn.workplace import Workplace
 from ..view.context import Context
+from ..view.outputs import size
 from ..view.redaction.found_secrets import without_keys
 from ..view.redaction.private_names import PrivateNames
 from ..view.rule_files import NOT_READ
@@ -45,9 +48,9 @@ from ..wire.events import (
     TurnStarted,
 )
 from ..wire.messages import Text, user
+from ..wire.ops import FinishRun, Output
 from ..wire.ports import Model
 from . import undo
-from .late_outputs import LateOutputs
 from .log import STOPPED_NOTE, Services, SessionLog
 from .messages import Does, Queue, checked_title, from_question, route
 from .reviews import Reviews
@@ -90,7 +93,6 @@ class Session:
         self.queue = Queue(self.log)
         self.waiting_files = WaitingFiles(self.log, services.rules.scrub)
         self.reviews = Reviews(self.log)
-        self.late_outputs = LateOutputs(self.log)
         self.tools = TurnTools(services.tools, workplace)
         self.options = TurnOptions()
         """Of the latest turn."""
@@ -510,7 +512,7 @@ def _turn(session: Session, model: Model) -> AgentTurn:
         results=Results(untrusted, talk.attached, talk.shown, notebook.stands),
         private=session.private_names,
         hooks=services.hooks,
-        came_late=partial(session.late_outputs.add, number),
+        came_late=partial(add_late_outputs, session.log, number),
         show=session.log.show,
         asked=replay.asked,
         titles=replay.titles,
@@ -543,6 +545,31 @@ async def _read_folder(session: Session, turn: Turn) -> None:
 def _take_answer_references(session: Session) -> tuple[Reference, ...]:
     references, session.answer_references = session.answer_references, ()
     return references
+
+
+async def add_late_outputs(
+    session: SessionLog, turn: int, end: FinishRun, outputs: tuple[Output, ...]
+) -> None:
+    """Add outputs of a thread, a task or another cell to the cell whose run ended with ``end``."""
+    if session.closing or session.ledger.last_run(end.cell_id) != end.run_id:
+        return
+    # Code that nobody has reviewed can publish them in the name of a reviewed cell.
+    new = [now for at, now in enumerate(outputs) if (now,) != end.outputs[at : at + 1]]
+    trusted = end.trusted and await off_loop(lambda: is_passive(new), size(new), lambda: False)
+    kept = await session.store.keep_outputs(session.session_id, outputs)
+    changed = {"outputs": outputs, "trusted": trusted, "kept": kept}
+    try:
+        with session.here():
+            op = msgspec.structs.replace(end, **changed)
+            session.workplace.document.apply_later(turn, op)
+            await session.workplace.document.save()
+    except (CommandError, StoreError, DocumentError) as error:
+        log.info("Outputs after a run are not in %s: %s", end.cell_id, error)
+        return
+    if session.ledger.last_run(end.cell_id) != end.run_id:
+        return  # The cell has run again meanwhile.
+    if session.task.running and session.task.turn is not None:
+        session.task.turn.notebook.has_run(end.cell_id, outputs)
 
 
 async def _settle_journal(session: Session) -> None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from jupyter_server.utils import url_path_join
 
 from ...extensions import Route
-from ...wire.commands import BOTH, CHANGE, EXECUTE, LOOK
+from ...wire.commands import CHANGE, EXECUTE, LOOK
 from ..kernel_models.handler import KERNEL_ROUTES
 from ..socket.handler import ChannelHandler
-from . import notebooks, sessions, settings, windows
+from . import notebooks, sessions, settings
 from .base import Handler
-from .commands import command
 
 if TYPE_CHECKING:
     from ...extensions import Routes
@@ -37,10 +35,9 @@ ROUTES = (
     Route("GET", r"verifications", (LOOK,), notebooks.verification),
     Route("POST", r"verifications", (EXECUTE, LOOK), notebooks.verify),
     Route("DELETE", r"verifications", (EXECUTE,), notebooks.cancel_verification),
-    Route("POST", r"tickets", (LOOK,), windows.issue_ticket, needs_window=False),
-    Route("POST", r"clients", (LOOK,), windows.admit_client, needs_window=False),
+    Route("POST", r"tickets", (LOOK,), settings.issue_ticket, needs_window=False),
+    Route("POST", r"clients", (LOOK,), settings.admit_client, needs_window=False),
     Route("GET", r"sessions", (LOOK,), sessions.listed),
-    Route("POST", r"sessions", BOTH, sessions.create, HTTPStatus.CREATED),
     Route("PATCH", rf"sessions/{ID}", (CHANGE,), sessions.rename),
     Route("DELETE", rf"sessions/{ID}", (CHANGE,), sessions.delete),
     Route("GET", rf"sessions/{ID}/events", (LOOK,), sessions.events),
@@ -49,7 +46,7 @@ ROUTES = (
     Route("GET", rf"sessions/{ID}/files", (LOOK,), sessions.waiting_files),
     Route("GET", rf"sessions/{ID}/files/text", (LOOK,), sessions.waiting_text),
     Route("GET", rf"sessions/{ID}/turns/{NUMBER}/changes", (LOOK,), sessions.changes),
-    Route("POST", r"command", (LOOK,), command),
+    Route("POST", r"command", (LOOK,), sessions.command),
 )
 CHANNEL = r"channel"
 

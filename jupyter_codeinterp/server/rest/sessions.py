@@ -1,4 +1,4 @@
-"""Lists, creates, renames, deletes and exports conversations."""
+"""Lists, renames, deletes and exports conversations, and carries out commands to them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import msgspec
 from ...base.errors import CommandError
 from ...base.paths import normalize
 from ...journal.changes import Review
+from ...run.approval.decisions import Alone
+from ...wire import commands as c
 from ...wire.commands import SessionInfo
-from ...wire.events import Mode, with_strings
-from .base import Handler
+from ...wire.events import with_strings
+from .base import Handler, converted
 
 if TYPE_CHECKING:
     from ...session.waiting_files import WaitingList, WaitingText
@@ -22,30 +24,12 @@ MAX_NAME = 60
 """Characters of an exported file's name, without suffix."""
 
 
-class NewSession(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """``notebook`` is a path on the server. ``kernel``: the kernelspec to start if the notebook
-    has no kernel; "": the notebook's own."""
-
-    notebook: str
-    mode: Mode = "review"
-    model: str = ""
-    kernel: str = ""
-
-
 async def listed(handler: Handler) -> dict[str, list[SessionInfo]]:
     """Those about ``notebook``, if given, whose title contains ``q``."""
     notebook = normalize(handler.get_query_argument("notebook", "")) or None
     word = handler.get_query_argument("q", "").casefold()
     every = handler.manager.list(notebook)
     return {"sessions": [info for info in every if word in info.title.casefold()]}
-
-
-async def create(handler: Handler) -> SessionInfo:
-    """Create a conversation, and start the notebook's kernel if needed."""
-    given = handler.given(NewSession)
-    notebook = normalize(given.notebook)
-    await handler.kernels.ready(notebook, given.kernel)
-    return handler.manager.new_session(notebook, given.mode, given.model).info
 
 
 async def rename(handler: Handler, session_id: str) -> SessionInfo:
@@ -113,3 +97,45 @@ async def events(handler: Handler, session_id: str) -> dict[str, Any]:
             for seq, event in found
         ]
     }
+
+
+# -------------------------------------------------------------------------------------------------
+# ``POST command``: the commands to conversations, by the same service as a window's. Without a
+# window that has the notebook open, the agent works in its file and kernel.
+
+
+class Extras(msgspec.Struct, frozen=True):
+    """Fields that a client without a notebook adds to a command.
+
+    ``alone``: in a turn that begins nobody can be asked, and the client allows running code
+    (``run``), changing cells (``edits``) or ``all``; the model reads it. ``nobody``: a program
+    rejects a draft or answers a question, because it has nobody to ask; the model reads that, too.
+    """
+
+    alone: Alone = ""
+    nobody: bool = False
+
+
+async def command(handler: Handler) -> SessionInfo:
+    """Carry out a command as the socket has it, with ``Extras``. The answer to a message also says
+    what it did (``Taken``)."""
+    from ...session.messages import Sender  # see ``preload``
+    from ...session.service import COMMANDS, Taken, carry_out
+
+    given = handler.body()
+    command: c.SessionCommand = converted(given, c.SessionCommand)
+    extras: Extras = converted(given, Extras)
+    if isinstance(command, c.SendMessage):
+        command = msgspec.structs.replace(command, notebook=normalize(command.notebook))
+    await handler.need(*COMMANDS[type(command)].needs)
+    sender = Sender(
+        handler.by,
+        headless=True,
+        alone=extras.alone,
+        nobody=extras.nobody,
+        ready=handler.kernels.ready,
+    )
+    sent = await carry_out(handler.manager, command, sender)
+    if sent is None:
+        return handler.manager.session(command.session_id).info
+    return Taken(**msgspec.structs.asdict(sent.session.info), did=sent.did)

@@ -1,4 +1,4 @@
-"""Status, models, the demo, and connections of providers."""
+"""Status, models, the demo, connections of providers, and windows."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from jupyter_server.services.contents.filemanager import FileContentsManager
 from ...base.errors import CommandError
 from ...base.sentences import Sentence, together
 from ...models.replay import provider as replay
+from ...session.server.windows import Bearer
 from ...wire.commands import DoneElsewhere
 from ...wire.events import Mode
+from ..socket.handler import bearer_of
 from .base import Handler, Nothing, described
 
 if TYPE_CHECKING:
@@ -126,3 +128,37 @@ async def try_connection(handler: Handler, provider: str) -> dict[str, Any]:
 
 async def local_servers(handler: Handler) -> LocalServers:
     return await handler.models.local_servers()
+
+
+# -------------------------------------------------------------------------------------------------
+# Windows, and other clients with the same permissions.
+
+TOKEN_ONLY = (
+    "Only logged-in browsers get windows; requests with the server's token do not. Leave out "
+    "the token and send the login's cookies. (An admin can allow it: "
+    "c.CodeInterp.allow_token_windows.)"
+)
+
+
+async def issue_ticket(handler: Handler) -> dict[str, str]:
+    """Register a window. Needs the browser's cookies and no token: code in a kernel can read
+    the server's token, but not cookies."""
+    bearer = _browser(handler)
+    secret = handler.text(handler.body(), "secret")
+    ticket, secret = handler.manager.windows.issue(bearer, secret)
+    return {"ticket": ticket, "secret": secret}
+
+
+async def admit_client(handler: Handler) -> dict[str, Any]:
+    """Register a client without a socket, by the same rule."""
+    bearer = _browser(handler)
+    handler.given(Nothing)
+    number, secret = handler.manager.windows.admit(bearer)
+    return {"client": number, "secret": secret}
+
+
+def _browser(handler: Handler) -> Bearer:
+    bearer = bearer_of(handler)
+    if bearer.has_token and not handler.settings["codeinterp_token_windows"]:
+        raise CommandError("no_session", TOKEN_ONLY)
+    return bearer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -218,34 +218,23 @@ class WindowRow(NamedTuple):
     method: Callable[[ClientConnection, Any], None]
 
 
-C = TypeVar("C")
-
-
-def _row(
-    command: type[C], needs: c.Permissions, method: Callable[[ClientConnection, C], None]
-) -> tuple[type[Any], WindowRow]:
-    return command, WindowRow(needs, method)
-
-
 # The agent's window names the kernel, and its reports of a cell may become code that runs.
-OF_WINDOWS = dict(
-    (
-        _row(c.Subscribe, (c.LOOK,), ClientConnection.subscribe),
-        _row(c.Unsubscribe, (c.LOOK,), ClientConnection.unsubscribe),
-        _row(c.OpenNotebook, c.BOTH, ClientConnection.open_notebook),
-        _row(c.FileState, c.BOTH, ClientConnection.file_state),
-        _row(c.CloseNotebook, (c.LOOK,), ClientConnection.close_notebook),
-        _row(c.RenameNotebook, (c.CHANGE,), ClientConnection.rename_notebook),
-        _row(c.KernelOf, c.BOTH, ClientConnection.kernel_of),
-        _row(c.TakeLease, c.BOTH, ClientConnection.take_lease),
-        _row(c.OpReceipt, c.BOTH, ClientConnection.receipt),
-        _row(c.SnapshotTaken, c.BOTH, ClientConnection.snapshot),
-        _row(c.DraftGone, (c.CHANGE,), ClientConnection.draft_gone),
-        _row(c.PersonActed, c.BOTH, ClientConnection.person_acted),
-        _row(c.DraftRun, c.BOTH, ClientConnection.draft_run),
-        _row(c.CodeCells, c.BOTH, ClientConnection.code_cells),
-    )
-)
+OF_WINDOWS: dict[type[Any], WindowRow] = {
+    c.Subscribe: WindowRow((c.LOOK,), ClientConnection.subscribe),
+    c.Unsubscribe: WindowRow((c.LOOK,), ClientConnection.unsubscribe),
+    c.OpenNotebook: WindowRow(c.BOTH, ClientConnection.open_notebook),
+    c.FileState: WindowRow(c.BOTH, ClientConnection.file_state),
+    c.CloseNotebook: WindowRow((c.LOOK,), ClientConnection.close_notebook),
+    c.RenameNotebook: WindowRow((c.CHANGE,), ClientConnection.rename_notebook),
+    c.KernelOf: WindowRow(c.BOTH, ClientConnection.kernel_of),
+    c.TakeLease: WindowRow(c.BOTH, ClientConnection.take_lease),
+    c.OpReceipt: WindowRow(c.BOTH, ClientConnection.receipt),
+    c.SnapshotTaken: WindowRow(c.BOTH, ClientConnection.snapshot),
+    c.DraftGone: WindowRow((c.CHANGE,), ClientConnection.draft_gone),
+    c.PersonActed: WindowRow(c.BOTH, ClientConnection.person_acted),
+    c.DraftRun: WindowRow(c.BOTH, ClientConnection.draft_run),
+    c.CodeCells: WindowRow(c.BOTH, ClientConnection.code_cells),
+}
 """The commands of a window that no other front has; the others: ``session/service.py``."""
 
 
