@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import stat
@@ -13,20 +14,20 @@ import pytest
 from jupyter_server.auth.authorizer import Authorizer
 from jupyter_server.services.contents.manager import ContentsManager
 
-from jupyter_codeinterp.features.completion.handlers import ROUTES as COMPLETION
-from jupyter_codeinterp.features.mcp_client.handlers import ROUTES as TOOL_SERVER_ROUTES
-from jupyter_codeinterp.features.mcp_server.handlers import PROTOCOL_ROUTES, REST_ROUTES
-from jupyter_codeinterp.features.tables.handlers import ROUTES as TABLES
+from jupyter_codeinterp.extensions import Route
 from jupyter_codeinterp.server.kernel_models.handler import KERNEL_ROUTES
+from jupyter_codeinterp.server.rest.routes import ROUTES as REST
 from jupyter_codeinterp.server.rest.routes import handlers
 from jupyter_codeinterp.wire import commands as c
 from jupyter_codeinterp.wire import events as e
+from scripts.openapi import PREFIX, named
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.local_addresses import elsewhere
 from tests.reference_window import body
 from tests.site import Site
 
+DOCS = Path(__file__).parents[1] / "docs"
 SESSION = "0" * 32
 SERVER = "0" * 64
 ROUTES = (
@@ -89,21 +90,25 @@ def server_config() -> dict[str, Any]:
 # --- who may ask ---------------------------------------------------------------------
 
 
-def test_every_route_is_tried_here() -> None:
-    more: tuple[Any, ...] = (
-        *(*REST_ROUTES, *PROTOCOL_ROUTES, *TOOL_SERVER_ROUTES),
-        *(*COMPLETION, *TABLES),
-    )
-    patterns = [pattern for pattern, *_ in handlers("/", more)]
+async def test_every_route_is_tried_here_and_described(site: Site) -> None:
+    added = site.extension._prepare()
+    routes = [route for route in (*REST, *added) if isinstance(route, Route)]
+    described = json.loads((DOCS / "openapi.json").read_text("utf-8"))["paths"]
+    assert {f"{route.method} {named(route.path)}" for route in routes} | {"GET channel"} == {
+        f"{method.upper()} {path.removeprefix(PREFIX)}"
+        for path, methods in described.items()
+        for method in methods
+    }
+    patterns = [pattern for pattern, *_ in handlers("/", added)]
     ours = {p.rpartition("/api/")[2] for p in patterns if "/codeinterp/api/" in p}
     tried = {re.sub(f"{SERVER}|{SESSION}", "ID", path).replace("/1", "/N") for _, path, _ in ROUTES}
-    named = {p.replace("([a-z][a-z0-9_-]{0,31})", "anthropic") for p in ours}
-    named = {re.sub(r"\(\[0-9a-f\]\{\d+\}\)", "ID", p) for p in named}
-    named = {p.replace("([0-9]{1,15})", "N") for p in named}
+    served = {p.replace("([a-z][a-z0-9_-]{0,31})", "anthropic") for p in ours}
+    served = {re.sub(r"\(\[0-9a-f\]\{\d+\}\)", "ID", p) for p in served}
+    served = {p.replace("([0-9]{1,15})", "N") for p in served}
     # Those of kernels and of outside agents take no login (tests/magic/test_kernel_models.py,
     # tests/test_mcp.py).
-    without = {path for path, _ in (*KERNEL_ROUTES, *PROTOCOL_ROUTES)}
-    assert named - without == tried
+    without = {route[0] for route in (*KERNEL_ROUTES, *added) if not isinstance(route, Route)}
+    assert served - without == tried
 
 
 async def test_nobody_gets_in_without_a_token(site: Site) -> None:

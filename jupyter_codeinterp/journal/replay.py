@@ -56,6 +56,8 @@ def ends_of_runs(ops: Iterable[StoredOp]) -> tuple[FinishRun, ...]:
     return tuple(ends.values())
 
 
+_TITLE_CELLS = frozenset({"run_cell", "edit_cell", "add_markdown"})
+"""Tools whose title is that of the cell's content."""
 LOST = (
     "[The server was stopped during the previous turn. Variables may be gone. This "
     "conversation lacks its last step; the notebook keeps its changes. A draft that waited for a "
@@ -168,7 +170,7 @@ class Replay:
         elif isinstance(event, ToolDone):
             self._cards.pop(event.call_id, None)
             self.findings.update((one.key, one.check) for one in event.findings if one.key)
-            if event.cell_id and event.status == "ok" and event.name != "delete_cell":
+            if event.cell_id and event.status == "ok" and event.name in _TITLE_CELLS:
                 self.titles[event.cell_id] = event.title
             if event.cell_id and event.execution_count is not None:
                 self.counts[self.turns, event.cell_id] = event.execution_count

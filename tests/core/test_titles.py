@@ -75,3 +75,15 @@ async def test_cells_that_run_again_or_move_keep_their_names(bench: Benches) -> 
     _, mine, again, _, moved, _ = [one.title for one in b.of(e.ToolDone)]
     assert (mine, again) == ("cell 1: x = 1", "Add them up")
     assert moved == "Move “cell 1: x = 1”"
+
+
+async def test_a_moved_cell_keeps_its_title_in_the_next_turn(bench: Benches) -> None:
+    b = bench(run("1 + 1", title="Add them up"), say("2"))
+    await b.turn()
+    cell_id = b.of(e.ToolDone)[0].cell_id
+    b.model.script = [call("move_cell", cell_ids=[cell_id], position="start"), say("Moved.")]
+    await b.turn("First, please")
+    b.model.script = [call("delete_cell", cell_id=cell_id), say("Gone.")]
+    await b.turn("Delete it")
+    titles = [done.title for done in b.of(e.ToolDone)]
+    assert "Move “Add them up”" in titles and titles[-1] == "Delete: Add them up"
