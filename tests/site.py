@@ -13,7 +13,6 @@ from jupyter_server.serverapp import ServerApp
 from tornado.httpclient import HTTPClientError, HTTPResponse
 from tornado.websocket import WebSocketClientConnection
 
-from jupyter_codeinterp.kernel.zmq.variables import TARGET
 from jupyter_codeinterp.server.app import CodeInterp
 from jupyter_codeinterp.wire.ops import Notebook
 from tests.kernels import Person, person_at, until
@@ -138,7 +137,7 @@ class Site:
         while it is busy, as it is at its start."""
         link, variables = self.extension.workbench._kernels.get(kernel_id)
         deadline = asyncio.get_running_loop().time() + 60
-        while variables._registered.get(TARGET) != link.start:
+        while variables._registered != link.start:
             assert asyncio.get_running_loop().time() < deadline, "there is no guard"
             await variables.read(())
             await asyncio.sleep(0.05)

@@ -514,10 +514,10 @@ async def test_a_busy_kernel_a_restart_and_no_kernel(site: Site, tmp_path: Path)
     assert again["kernel"] != first
 
 
-async def test_a_kernel_busy_before_its_first_table_is_not_waited_for(
-    site: Site, tmp_path: Path
-) -> None:
-    looking = await look(site)
+async def test_a_busy_kernel_without_our_code_is_not_waited_for(site: Site, tmp_path: Path) -> None:
+    kernel_id = await site.kernel()
+    await site.window("a.ipynb", notebook("x = 1"), kernel_id)
+    looking = Looking(site, kernel_id, await site.watch(kernel_id))
     gate = Gate(tmp_path / "open")
     running = asyncio.ensure_future(looking.run(gate.source))
     link, _ = site.extension.workbench._kernels.get(looking.kernel_id)

@@ -1,4 +1,5 @@
-"""Pages of a table. This file's text runs **in the kernel**, as ``columns.py`` does.
+"""Answers the server's questions: variables, and pages of a table. This file's text runs **in the
+kernel**, as ``columns.py`` does.
 
 A table is a DataFrame or Series of pandas or polars: exactly these types, no subclass. Nothing here
 changes a table or copies more than one column.
@@ -28,9 +29,17 @@ from .columns import (
     truth,
     whole_or_float,
 )
-from .variables import dtype_text, is_one_of, type_name
+from .mark import ANSWERS
+from .variables import (
+    describe,
+    dtype_text,
+    inputs,
+    is_one_of,
+    outline,
+    type_name,
+    versions,
+)
 
-TARGET = "jupyter_codeinterp.tables"
 SECONDS = 0.6
 """Time limit for sorting and filtering in one request."""
 MAX_ROWS = 200
@@ -331,19 +340,33 @@ def text_label(label: Any) -> str:
     return encodable(str(label).replace("nan", "NaN")) if text is None else text
 
 
-def register_tables(shell: Any) -> None:
-    """Answer each comm opened to ``TARGET`` with one message."""
+def described(shell: Any, asked: dict[str, Any]) -> dict[str, Any]:
+    """``{"variables": [...], "cells_run": ..., "inputs": ...}``, and the packages if the question
+    wants them."""
+    names = asked.get("names") or ()
+    if asked.get("outline"):
+        variables = outline(shell.user_ns, shell.user_ns_hidden, names, asked.get("keys", False))
+    else:
+        variables = describe(shell.user_ns, shell.user_ns_hidden, names)
+    told = {"variables": variables, "cells_run": shell.execution_count - 1, "inputs": inputs(shell)}
+    return dict(told, packages=versions()) if asked.get("packages") else told
+
+
+def register(shell: Any) -> None:
+    """Answer each comm opened to ``ANSWERS`` with one message."""
     pages = Pages(shell.user_ns, lambda: int(shell.execution_count))
 
     def answer(comm: Any, message: Any) -> None:
-        comm.send(pages.answer(message["content"]["data"]))
+        asked = message["content"]["data"]
+        table = asked.get("table")
+        comm.send(described(shell, asked) if table is None else pages.answer(table))
         # Forget it without a published close: each open page would log an unknown comm.
         comm._closed = True
         manager.unregister_comm(comm)
 
     manager = shell.kernel.comm_manager
-    manager.register_target(TARGET, answer)
+    manager.register_target(ANSWERS, answer)
 
 
-if __name__ == TARGET:
-    register_tables(sys.modules["IPython"].get_ipython())
+if __name__ == ANSWERS:
+    register(sys.modules["IPython"].get_ipython())

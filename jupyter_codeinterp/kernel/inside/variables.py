@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import functools
 import importlib.metadata
 import pathlib
 import sys
@@ -29,7 +30,6 @@ from typing import Any
 
 from .engine_facts import engine_facts
 
-TARGET = "jupyter_codeinterp.variables"
 SECONDS = 0.8
 MAX_VARIABLES = 200
 MAX_NAMES = 2_000
@@ -307,8 +307,10 @@ def dtype_text(dtype: Any) -> str:
     return type_name(type(dtype))
 
 
+@functools.lru_cache
 def versions() -> dict[str, str]:
-    """Versions of ``PACKAGES`` without importing them; "" if not installed."""
+    """Versions of ``PACKAGES`` without importing them, as they were first asked for; "" if not
+    installed."""
     return dict(map(version, PACKAGES))
 
 
@@ -326,31 +328,3 @@ def inputs(shell: Any) -> list[int] | None:
     if len(ran) != shell.execution_count or len(ran) > MAX_INPUTS:
         return None
     return [zlib.crc32(source.encode("utf-8", "replace")) for source in ran]
-
-
-def register(shell: Any) -> None:
-    """Answer each comm opened to ``TARGET`` with one message, ``{"variables": [...],
-    "cells_run": ..., "inputs": ...}``, and the packages where the question wants them."""
-
-    def answer(comm: Any, message: Any) -> None:
-        asked = message["content"]["data"]
-        names = asked.get("names") or ()
-        if asked.get("outline"):
-            variables = outline(
-                shell.user_ns, shell.user_ns_hidden, names, asked.get("keys", False)
-            )
-        else:
-            variables = describe(shell.user_ns, shell.user_ns_hidden, names)
-        data = {"variables": variables, "cells_run": shell.execution_count - 1}
-        data["inputs"] = inputs(shell)
-        comm.send(dict(data, packages=versions()) if asked.get("packages") else data)
-        # Forget it without a published close: each open page would log an unknown comm.
-        comm._closed = True
-        manager.unregister_comm(comm)
-
-    manager = shell.kernel.comm_manager
-    manager.register_target(TARGET, answer)
-
-
-if __name__ == TARGET:
-    register(sys.modules["IPython"].get_ipython())

@@ -14,6 +14,7 @@ import re
 import uuid
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any, Union
 
@@ -23,7 +24,7 @@ from ...base.errors import KernelError
 from ...wire.ports import KernelState
 from ...wiring import FEATURES
 from .. import inside as kernel_side
-from ..inside.mark import WATCH
+from ..inside.mark import ANSWERS, WATCH
 from ..wire import execute_request
 from .link import KernelLink
 
@@ -71,15 +72,11 @@ def _of_features() -> list[str]:
     return [path for path in paths if (FOLDER / f"{path}.py").exists()]
 
 
+MOST_PACKAGES = 30
 LIMIT = 1.0
 """Seconds to wait for an answer."""
-MOST_PACKAGES = 30
-TARGET = "jupyter_codeinterp.variables"
-TABLES = "jupyter_codeinterp.tables"
-"""This target exists from the first request for a table on: other kernels never get its code."""
-_LISTING = ("engine_facts", "variables")
-_WATCHING = ("mark", *_LISTING, "absent", "expected", "changes", "watch")
-_TABLES = (*_LISTING, "columns", "tables")
+_ANSWERING = ("mark", "engine_facts", "variables", "columns", "tables")
+_WATCHING = (*_ANSWERING[:3], "absent", "expected", "changes", "watch")
 """In the order of their imports."""
 
 
@@ -88,12 +85,10 @@ class Variables:
 
     def __init__(self, link: KernelLink) -> None:
         self._link = link
-        self._registered: dict[str, int] = {}
-        """By target: the kernel's start that has it."""
-        self._registering: dict[str, asyncio.Task[bool]] = {}
+        self._registered = 0
+        """The kernel's start that has our code; 0 for none."""
+        self._registering: asyncio.Task[bool] | None = None
         self._subshell: str | None = None
-        self._packages: tuple[int, dict[str, str]] = (0, {})
-        """The kernel's start, and the packages that it has reported since."""
 
     async def read(self, names: tuple[str, ...]) -> list[dict[str, Any]] | None:
         return await self._within_limit({"names": list(names)})
@@ -111,24 +106,18 @@ class Variables:
         except asyncio.TimeoutError:
             found = _State()
         ran = None if self._link.busy else found.inputs
-        return KernelState(False, self._link.busy, found.cells_run, found.packages, ran)
+        packages = dict(islice(found.packages.items(), MOST_PACKAGES))
+        return KernelState(False, self._link.busy, found.cells_run, packages, ran)
 
     async def _state(self) -> _State:
         info = await self._link.info()
-        registered = self._registered.get(TARGET) == info.start
+        registered = self._registered == info.start
         if info.language == "python" and not registered and self._link.busy:
             await self._link.settle()
-        start, packages = self._packages
-        asked = {"names": [""], "packages": start != info.start}
         try:
-            found = msgspec.convert(await self._read(asked), _State)
+            return msgspec.convert(await self._read({"names": [""], "packages": True}), _State)
         except msgspec.ValidationError:
             return _State()
-        if found.packages:
-            self._packages = (info.start, dict(list(found.packages.items())[:MOST_PACKAGES]))
-        elif start == info.start:
-            found = msgspec.structs.replace(found, packages=packages)
-        return found
 
     async def _within_limit(self, asked: dict[str, Any]) -> list[dict[str, Any]] | None:
         try:
@@ -154,19 +143,19 @@ class Variables:
 
     async def _table(self, asked: dict[str, Any]) -> dict[str, Any]:
         await self.prepare()  # It creates the subshell that answers while a cell runs.
-        return await self._read(asked, TABLES)
+        return await self._read({"table": asked})
 
-    async def _read(self, asked: dict[str, Any], target: str = TARGET) -> dict[str, Any]:
-        """The answer of a target; {} if the kernel cannot answer now."""
+    async def _read(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """The answer; {} if the kernel cannot answer now."""
         info = await self._link.info()
-        if info.language != "python" or not await self._register(target, info.start):
+        if info.language != "python" or not await self._register(info.start):
             return {}
         if self._is_blocked:
             return {}
-        answer = await self.ask(asked, target)
+        answer = await self._ask(asked)
         if not answer:
             # The kernel lost our comm target, for example to code that replaced the manager.
-            self._registered.pop(target, None)
+            self._registered = 0
         return answer
 
     @property
@@ -178,53 +167,44 @@ class Variables:
         """Install the guard before code runs."""
         if self._link.language == "python":
             with suppress(asyncio.TimeoutError, KernelError):
-                await asyncio.wait_for(self._register(TARGET, self._link.start), LIMIT)
+                await asyncio.wait_for(self._register(self._link.start), LIMIT)
 
-    async def _register(self, target: str, start: int) -> bool:
-        """Send the target's code once. A caller who gives up waiting leaves the request to the next
+    async def _register(self, start: int) -> bool:
+        """Send our code once. A caller who gives up waiting leaves the request to the next
         caller."""
-        if self._registered.get(target) == start:
+        if self._registered == start:
             return True
-        task = self._registering.get(target)
+        task = self._registering
         if task is None or task.done():
             if self._link.busy:
                 return False
-            install = self._install_tables if target == TABLES else self._install
-            task = self._registering[target] = self._link.spawn(install(start))
+            task = self._registering = self._link.spawn(self._install(start))
         return await asyncio.shield(task)
-
-    async def _install_tables(self, start: int) -> bool:
-        if not await self._run(files(_TABLES, __name__=TABLES)):
-            return False
-        self._registered[TABLES] = start
-        return True
 
     async def _install(self, start: int) -> bool:
         wire = self._link.wire
         session = wire.session_id
-        asking = files(_LISTING, __name__=TARGET)
+        asking = files(_ANSWERING, __name__=ANSWERS)
         guarding = one_file("guard", __name__="jupyter_codeinterp.guard", SESSION=session)
         watching = files((*_WATCHING, *_of_features()), __name__=WATCH, SESSION=session)
-        if not await self._run("\n".join((asking, guarding, watching))):
+        request = execute_request("\n".join((asking, guarding, watching)), silent=True)
+        reply = await wire.request("shell", "execute_request", request)
+        if (reply.content or {}).get("status") != "ok":
             return False
         self._subshell = None
+        await self._link.info()  # A kernel that was starting may not have told its features.
         if "kernel subshells" in self._link.features:
             created = await wire.request("control", "create_subshell_request", {})
             self._subshell = (created.content or {}).get("subshell_id")
-        self._registered[TARGET] = start
+        self._registered = start
         return True
 
-    async def _run(self, code: str) -> bool:
-        request = execute_request(code, silent=True)
-        reply = await self._link.wire.request("shell", "execute_request", request)
-        return (reply.content or {}).get("status") == "ok"
-
-    async def ask(self, asked: dict[str, Any], target: str) -> dict[str, Any]:
-        """The answer of one of our comm targets; {} if the kernel has lost the target."""
+    async def _ask(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """The answer of our comm target; {} if the kernel has lost it."""
         comm_id = uuid.uuid4().hex
         answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._link.comm_answers[comm_id] = answer
-        opening = {"comm_id": comm_id, "target_name": target, "data": asked}
+        opening = {"comm_id": comm_id, "target_name": ANSWERS, "data": asked}
         try:
             await self._link.wire.send("shell", "comm_open", opening, subshell=self._subshell)
             return await answer
