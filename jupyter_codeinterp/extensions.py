@@ -1,4 +1,4 @@
-"""Extends a server with our features and with other packages' tools, hooks and providers.
+"""Extends a server with our features and with other packages' tools and providers.
 
 Both load on first use. Other packages come from entry points, and may import heavy packages. They
 are trusted code: they run in the server's process, as its user. A server can limit them to some
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tornado.web import RequestHandler
 
     from .agent.tools.shared.base import ToolRegistry
-    from .run.approval.hooks import Hook, Hooks
+    from .run.turn.hooks import Hook
     from .run.turn.workplace import MoreTools
     from .view.untrusted import Untrusted
     from .wire.commands import Permissions
@@ -80,11 +80,9 @@ class Features:
 
 TOOLS = "jupyter_codeinterp.tools"
 """Each entry point of this group names a ``jupyter_codeinterp.api.Tool``."""
-HOOKS = "jupyter_codeinterp.hooks"
-"""Each names a ``jupyter_codeinterp.api.Hook``."""
 PROVIDERS = "jupyter_codeinterp.providers"
 """Each names a ``jupyter_codeinterp.api.Provider`` and has the provider's name."""
-KINDS = {TOOLS: "tool", HOOKS: "check", PROVIDERS: "provider"}
+KINDS = {TOOLS: "tool", PROVIDERS: "provider"}
 NOT_ALLOWED = "the admin does not allow its package"
 LONGEST = 200
 """Characters of an error's text."""
@@ -106,13 +104,6 @@ class Added:
         return f"the {self.kind} “{self.name}” of {self.package or 'an unknown package'}"
 
 
-def own_hooks() -> tuple[Hook, ...]:
-    """The hooks of the core and of the features."""
-    from .run.approval.hooks import BUILT_IN
-
-    return (*BUILT_IN, *(hook for hooks in offering("hooks") for hook in hooks()))
-
-
 class Extensions:
     def __init__(self, allowed: Sequence[str] | None = None) -> None:
         """``allowed``: names of the packages whose extensions load; None for all."""
@@ -121,8 +112,8 @@ class Extensions:
         """Additions of other packages; each kind is loaded on first use."""
 
     def load(self) -> None:
-        """Load all tools and hooks."""
-        _ = self.tools, self.hooks
+        """Load all tools."""
+        _ = self.tools
 
     def installed(self) -> bool:
         """Whether any package adds something. Takes a few milliseconds."""
@@ -139,12 +130,9 @@ class Extensions:
         return registry
 
     @cached_property
-    def hooks(self) -> Hooks:
-        from .run.approval.hooks import Hooks
-
-        hooks = Hooks(own_hooks())
-        self.added += self._add(HOOKS, hooks.add)
-        return hooks
+    def hooks(self) -> tuple[Hook, ...]:
+        """The hooks of the features."""
+        return tuple(hook for hooks in offering("hooks") for hook in hooks())
 
     def add_providers(self, providers: Providers) -> list[Added]:
         return self._add(PROVIDERS, providers.add, providers.miss)

@@ -69,8 +69,6 @@ export interface IOutline {
   readonly cells: readonly ICellName[];
   /** The names that private cells assign. */
   readonly hidden: ReadonlySet<string>;
-  /** The variables that the notebook protects. */
-  readonly protected: ReadonlySet<string>;
 }
 
 /** Where in a notebook new cells can go. */

@@ -18,7 +18,7 @@ from jupyter_codeinterp.notebook.apply import apply
 from jupyter_codeinterp.notebook.content import views
 from jupyter_codeinterp.wire import commands as c
 from jupyter_codeinterp.wire.events import Draft, DraftWaiting, Event, TurnEnded
-from jupyter_codeinterp.wire.ops import Notebook, protected_in
+from jupyter_codeinterp.wire.ops import Notebook
 
 _decoder = msgspec.json.Decoder(c.ServerFrame, dec_hook=from_journal)
 DEADLINE = 30.0
@@ -183,7 +183,6 @@ class ReferenceWindow:
                     frame.request_id,
                     views(self.notebook, frame.cell_ids),
                     self.active_cell_id,
-                    protected=protected_in(self.notebook),
                 )
             )
 

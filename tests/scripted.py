@@ -12,12 +12,12 @@ import msgspec
 
 from jupyter_codeinterp.agent.tools.registry import built_in_tools
 from jupyter_codeinterp.base.errors import DocumentError, ModelError
-from jupyter_codeinterp.extensions import own_hooks
+from jupyter_codeinterp.extensions import Extensions
 from jupyter_codeinterp.journal.sqlite.store import SqliteStore
 from jupyter_codeinterp.notebook.apply import apply
-from jupyter_codeinterp.run.approval.hooks import Hooks
 from jupyter_codeinterp.run.approval.plain_markdown import markdown_risks
 from jupyter_codeinterp.run.turn.files import FolderScan
+from jupyter_codeinterp.run.turn.hooks import Hook
 from jupyter_codeinterp.run.turn.limits import Rules
 from jupyter_codeinterp.run.turn.workplace import MoreTools, Workplace
 from jupyter_codeinterp.session.session import Services, Session
@@ -49,7 +49,6 @@ from jupyter_codeinterp.wire.ops import (
     Output,
     Receipt,
     Snapshot,
-    protected_in,
     run_id_of,
 )
 from jupyter_codeinterp.wire.ports import (
@@ -206,10 +205,6 @@ class MemoryDocument:
         self._session_id = session_id
         ops = store.ops(session_id)
         self._seq = ops[-1].seq if ops else 0
-
-    @property
-    def protected(self) -> tuple[str, ...]:
-        return protected_in(self.notebook)
 
     async def snapshot(self) -> Snapshot:
         if not self.is_open:
@@ -375,10 +370,10 @@ class Bench:
         notebook: Notebook,
         rules: Rules | None = None,
         context_window: int = 200_000,
-        hooks: Hooks | None = None,
+        hooks: Sequence[Hook] | None = None,
     ) -> None:
         self.model: Any = ScriptedModel(script, context_window)
-        self.hooks = hooks or Hooks(own_hooks())
+        self.hooks = Extensions().hooks if hooks is None else hooks
         self.info = SessionInfo(
             uuid.uuid4().hex, "memory.ipynb", "", "scripted", "review", False, 0, 0
         )

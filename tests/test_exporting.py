@@ -8,7 +8,7 @@ import pytest
 from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.journal.exports import LOOKS, markdown
 from jupyter_codeinterp.journal.prose import plain
-from jupyter_codeinterp.journal.transcript import FACTS, REPORT
+from jupyter_codeinterp.journal.transcript import FACTS
 from jupyter_codeinterp.wire.commands import SessionInfo
 from jupyter_codeinterp.wire.events import (
     Draft,
@@ -101,12 +101,12 @@ def test_markdown_lists_findings_as_text() -> None:
     )
     *others, done = ran("x")
     assert isinstance(done, ToolDone)
-    detail = f"{done.detail}\n{FACTS}\nFor the model.\n{REPORT.format('audit')}\nIt, too."
-    told = msgspec.structs.replace(done, findings=found, detail=detail, notes=("audit: Short.",))
+    detail = f"{done.detail}\n{FACTS}\nFor the model."
+    told = msgspec.structs.replace(done, findings=found, detail=detail)
     text = markdown(INFO, [ASKED, StepStarted(1), *others, told])
     lines = text.rpartition("Findings:\n\n")[2].rstrip("\n").split("\n")
-    assert lines == [*(f"- {plain(str(one))}" for one in found), "- audit: Short."]
-    assert "For the model" not in text and "It, too" not in text
+    assert lines == [f"- {plain(str(one))}" for one in found]
+    assert "For the model" not in text
     assert lines[0].startswith("- Line 3: ") and "<b>" not in text
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.run.approval.installs import installs
+from jupyter_codeinterp.run.approval.code_warnings import installs
 from jupyter_codeinterp.wire import events as e
 from tests.core.conftest import Room, bench, jp_asyncio_loop, room, shared_room, store
 from tests.scripted import Bench, run, say

@@ -52,17 +52,15 @@ def test_a_notebook_of_the_same_name_in_another_folder_is_another(path: Path) ->
     one, two = SqliteStore(path, root="/one"), SqliteStore(path, root="/two")
     one.create(info("s1", "a.ipynb"))
     one.append_op("s1", StoredOp(1, 1, Delete("c", "x")))
-    one.set_silenced("a.ipynb", "k", True)
     two.create(info("s2", "a.ipynb"))
     assert names(one) == names(one, "a.ipynb") == {"s1": "a.ipynb"}
     assert names(two) == names(two, "a.ipynb") == {"s2": "a.ipynb"}
     assert two.get("s1") is None
-    assert two.unsaved_ops("a.ipynb") == [] and two.silenced("a.ipynb") == frozenset()
+    assert two.unsaved_ops("a.ipynb") == []
     two.give_up_ops("a.ipynb")
     two.rename_notebook("a.ipynb", "b.ipynb")
     assert names(one) == {"s1": "a.ipynb"} and names(two) == {"s2": "b.ipynb"}
     assert [session_id for session_id, _ in one.unsaved_ops("a.ipynb")] == ["s1"]
-    assert one.silenced("a.ipynb") == {"k"}
 
 
 def test_a_notebook_keeps_its_conversations_below_another_root(path: Path) -> None:
@@ -79,14 +77,10 @@ def test_a_notebook_keeps_its_conversations_below_another_root(path: Path) -> No
 def test_a_row_without_a_root_is_everybodys_until_it_changes(path: Path) -> None:
     early = SqliteStore(path)
     early.create(info("s1", "a.ipynb"))
-    early.set_silenced("a.ipynb", "k", True)
     one, two = SqliteStore(path, root="/one"), SqliteStore(path, root="/two")
     assert names(one, "a.ipynb") == names(two, "a.ipynb") == {"s1": "a.ipynb"}
-    assert one.silenced("a.ipynb") == two.silenced("a.ipynb") == {"k"}
-    one.set_silenced("a.ipynb", "k", False)
     one.update(info("s1", "a.ipynb"))
     assert names(one) == {"s1": "a.ipynb"} and names(two) == {}
-    assert two.silenced("a.ipynb") == frozenset()
 
 
 # --- the command line ----------------------------------------------------------------

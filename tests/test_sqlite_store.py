@@ -119,22 +119,6 @@ def test_rename_notebook(store: SqliteStore) -> None:
     assert session is not None and session.notebook == "c.ipynb"
 
 
-def test_silenced_findings_stay_with_their_notebook(store: SqliteStore, path: Path) -> None:
-    for key in ("k1", "k2", "k1"):
-        store.set_silenced("a.ipynb", key, True)
-    store.set_silenced("a.ipynb", "k2", False)
-    store.set_silenced("b.ipynb", "k1", True)
-    store.rename_notebook("a.ipynb", "b.ipynb")
-    assert store.silenced("a.ipynb") == frozenset()
-    assert store.silenced("b.ipynb") == {"k1"}
-    store.delete("s1")
-    assert SqliteStore(path).silenced("b.ipynb") == {"k1"}
-    store.give_up_ops("b.ipynb", "s1")
-    assert store.silenced("b.ipynb") == {"k1"}
-    store.give_up_ops("b.ipynb")
-    assert store.silenced("b.ipynb") == frozenset()
-
-
 def test_delete_takes_everything_of_one_session(store: SqliteStore, path: Path) -> None:
     store.create(info("s2"))
     for session_id in ("s1", "s2"):

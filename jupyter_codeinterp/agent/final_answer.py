@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..run.approval.hooks import FinalAnswer
-from ..run.hooked import line
+from ..run.turn.hooks import FinalAnswer, figures
 from ..run.turn.turn import Turn
 from ..view.notebook_prompt import is_private
-from ..wire.events import Event, FiguresFound, Note
+from ..wire.events import FiguresFound
 from ..wire.messages import Message
 from ..wire.ops import Output
 
@@ -19,23 +18,18 @@ MOST_TEXT = 40
 
 async def after_answer(
     turn: Turn, step: int, texts: Mapping[int, str], question: str, messages: tuple[Message, ...]
-) -> list[Event]:
-    """What the hooks add to the answer: notes for the person, and origins of its numbers."""
-    checked = await turn.hooks.after_answer(
-        FinalAnswer(
-            notebook=turn.document.path,
-            session_id=turn.session_id,
-            turn=turn.number,
-            step=step,
-            question=question,
-            texts=texts,
-            cells=tuple(cell for cell in turn.notebook.snapshot.cells if not is_private(cell)),
-            ran=_ran(turn),
-            messages=messages,
-            scrub=turn.scrub,
-        )
+) -> list[FiguresFound]:
+    """Where the numbers of the answer are from, as the hooks find."""
+    answer = FinalAnswer(
+        step=step,
+        question=question,
+        texts=texts,
+        cells=tuple(cell for cell in turn.notebook.snapshot.cells if not is_private(cell)),
+        ran=_ran(turn),
+        messages=messages,
+        scrub=turn.scrub,
     )
-    return [*checked.figures, *(Note(line(turn, note)) for note in checked.notes)]
+    return await figures(turn.hooks, answer)
 
 
 def _ran(turn: Turn) -> dict[str, tuple[Output, ...]]:

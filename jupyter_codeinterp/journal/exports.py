@@ -77,8 +77,8 @@ def _in_markdown(item: Item, pictures: Pictures) -> list[str]:
 
 
 def _findings(card: Card) -> list[str]:
-    """The findings and notes that the person saw on a run, as a Markdown list."""
-    found = (*card.done.findings, *card.done.notes) if card.done is not None else ()
+    """The findings that the person saw on a run, as a Markdown list."""
+    found = card.done.findings if card.done is not None else ()
     lines = "\n".join(f"- {plain(str(finding))}" for finding in found)
     return [f"Findings:\n\n{lines}"] if lines else []
 

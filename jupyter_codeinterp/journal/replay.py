@@ -97,8 +97,6 @@ class Replay:
     """Undone cells that a redo can bring back, by turn, until a later turn changes them."""
     figures: list[FiguresFound] = field(default_factory=list)
     """Where the figures of the last turn's answers were found."""
-    findings: dict[str, str] = field(default_factory=dict)
-    """The names of the checks behind the findings on cards, by finding key."""
     titles: dict[str, Sentence] = field(default_factory=dict)
     """Titles of the cells that the agent ran or wrote, by id."""
     counts: dict[tuple[int, str], int] = field(default_factory=dict)
@@ -169,7 +167,6 @@ class Replay:
             self._running[event.call_id] = event.cell_id
         elif isinstance(event, ToolDone):
             self._cards.pop(event.call_id, None)
-            self.findings.update((one.key, one.check) for one in event.findings if one.key)
             if event.cell_id and event.status == "ok" and event.name in _TITLE_CELLS:
                 self.titles[event.cell_id] = event.title
             if event.cell_id and event.execution_count is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Union
 
@@ -182,22 +182,17 @@ def _add(items: list[Item], event: Event) -> None:
         items.append(Line(event.message))
 
 
-# --- notes of hooks -----------------------------------------------------------------------
-
-REPORT = "The check “{}” on this server reports on this run:"
-"""Heads a hook's note in a result. Notes depend on the server's packages, so comparisons and
-exports of results leave them out."""
-
+# --- findings of hooks --------------------------------------------------------------------
 
 FACTS = "Checked facts about this run (fix the code if one matters for the task):"
-"""Heads the checks' findings, which depend on the versions of packages in the kernel."""
+"""Heads the checks' findings, which depend on the versions of packages in the kernel, so that
+comparisons and exports of results leave them out."""
 
 
 def is_report(part: str) -> bool:
-    """Whether a part of a result is a hook's note, the checks' findings or a caution. Outputs are
-    between delimiters, so their part never begins like this."""
-    begins = ("\n" + REPORT.partition("{}")[0], f"\n{FACTS}\n", f"\n{BEGINS}")
-    return part.startswith(begins)
+    """Whether a part of a result is the checks' findings or a caution. Outputs are between
+    delimiters, so their part never begins like this."""
+    return part.startswith((f"\n{FACTS}\n", f"\n{BEGINS}"))
 
 
 _FOR_MODEL = re.compile(
@@ -209,15 +204,6 @@ _FOR_MODEL = re.compile(
 
 def for_people(done: ToolDone) -> str:
     """The text of a result without its first line and without what is for the model alone."""
-    text = without_reports(done.detail, done.notes).partition("\n")[2]
+    before, found, _ = done.detail.rpartition(f"\n{FACTS}\n")
+    text = (before if found else done.detail).partition("\n")[2]
     return _FOR_MODEL.sub("", text)
-
-
-def without_reports(detail: str, notes: Sequence[str]) -> str:
-    """A card's detail without the checks' findings and the ``notes`` (“name: text”) at its end."""
-    for note in reversed(notes):
-        name = note.partition(": ")[0]
-        before, found, _ = detail.rpartition(f"\n{REPORT.format(name)}\n")
-        detail = before.removesuffix("\n") if found else detail
-    before, found, _ = detail.rpartition(f"\n{FACTS}\n")
-    return before if found else detail

@@ -123,8 +123,6 @@ class TurnFront:
             self._screen.problem(TIMEOUT.format(seconds=event.elapsed))
         if did := sentence(event.sandbox):
             self._screen.note(did)
-        for note in event.notes:
-            self._screen.note(note)
 
     # --- the end ---------------------------------------------------------------------
 

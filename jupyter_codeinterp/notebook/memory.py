@@ -45,8 +45,6 @@ class MemoryDocument:
 
     acts = 0
     """Always 0: only the agent works in this notebook."""
-    protected = ()
-    """Always empty: the kernel does not know the notebook's metadata."""
 
     async def snapshot(self) -> Snapshot:
         return Snapshot(self.path, tuple(map(self._view, self._notebook["cells"])))

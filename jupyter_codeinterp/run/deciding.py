@@ -19,12 +19,13 @@ from ..wire.ops import CellView, Delete, Move, SetSource
 from ..wire.ports import ExecutionDone, KernelInfo
 from . import hooked
 from .approval import code_warnings, markdown_cells, policy
+from .approval.code_warnings import CodeWarnings, checked, warnings_on
 from .approval.decisions import Decision, new_nonce
-from .approval.hooks import CellCode, Checked, HookNote, checked
 from .approval.modes import MODES
 from .job import ACTIONS, NOT_CONFIRMED, RUNS_BY_HAND, CellJob, Granted, RunAttempt, why_not
 from .running import CHANGED, EDITED, run_in_kernel
 from .states import CellEvent
+from .turn.hooks import CellCode
 
 MORE_TO_SEE = Sentence("There is more to see about this cell since you decided.")
 NOT_RUN = Sentence("Changed and not run, as you asked.")
@@ -83,11 +84,8 @@ async def _decide(job: CellJob, granted: Granted | None) -> None:
     info = await turn.kernel_info() if job.is_code else None
     info = granted.info if granted is not None else info
     said = await check(job, job.source, info)
-    if granted is not None and not set(said.notes) <= set(granted.notes):
+    if granted is not None and not set(said.lines) <= set(granted.warnings):
         granted, job.why = None, MORE_TO_SEE
-    if said.refusal is not None:
-        job.refuse(said.refusal)
-        return
     if job.verdict is None:
         job.barred, job.why_barred = turn.bars(info) if job.runs else (False, ())
         job.verdict = policy.decide(
@@ -119,9 +117,8 @@ async def _decide(job: CellJob, granted: Granted | None) -> None:
     await _follow_decision(job, RunAttempt(_compared(job, decision), info))
 
 
-async def _ask(job: CellJob, said: Checked) -> Decision:
+async def _ask(job: CellJob, said: CodeWarnings) -> Decision:
     turn = job.turn
-    notices = tuple(hooked.line(turn, note) for note in said.notes)
     reasons = filter(None, (job.why, *job.why_barred))
     waiting = Draft(
         draft_id=job.draft_id,
@@ -132,7 +129,7 @@ async def _ask(job: CellJob, said: Checked) -> Decision:
         source=job.source,
         nonce=new_nonce(),
         old_source=job.old_source,
-        notices=(*reasons, *notices),
+        notices=(*reasons, *said.lines),
         runs=job.runs,
         can_run_all=job.runs and turn.can_run_all and not job.barred,
         always=said.ask or bool(job.why) or job.barred,
@@ -163,12 +160,6 @@ async def _follow_decision(job: CellJob, at: RunAttempt) -> None:
     if job.is_by_hand:
         await _seen_by_hand(job)
         return
-    if job.is_code and at.source != job.source:
-        # The person edited the code, so the hooks check it again.
-        said = await check(job, at.source, at.info)
-        if said.refusal is not None:
-            job.refuse(said.refusal)
-            return
     if job.runs:
         job.attempt = at
         await _run(job, at)
@@ -225,17 +216,10 @@ async def _run(job: CellJob, at: RunAttempt) -> None:
     done = await run_in_kernel(job, at)
     if job.result is None or done is None:
         return
-    if job.checked[0] != at.source:
-        await check(job, at.source, at.info)
-    job.result = await hooked.after_run(
-        job.turn,
-        _code_of(job, at.source, at.info),
-        done,
-        job.result,
-        job.checked[1],
-        job.expects if at.source == job.proposed else None,
-        at.decision.by == "person",
-    )
+    turn, language = job.turn, _language(at.info)
+    code = CellCode(at.source, language, turn.session_id, turn.number, turn.asked)
+    contract = job.expects if at.source == job.proposed else None
+    job.result = await hooked.after_run(turn, code, done, job.result, contract)
 
 
 def _left_unrun(job: CellJob) -> Sentence:
@@ -280,37 +264,23 @@ def _change_of(job: CellJob, at: RunAttempt) -> Delete | Move | SetSource:
 
 
 # -------------------------------------------------------------------------------------------------
-# What the person and the hooks see of the code.
+# What the person sees of the code.
 
 
-async def check(job: CellJob, source: str, info: KernelInfo | None) -> Checked:
-    """Check ``source`` before a decision or run: both for API keys, code with hooks, text for
-    hidden characters and for what it may load or run."""
-    turn, found = job.turn, Checked()
+async def check(job: CellJob, source: str, info: KernelInfo | None) -> CodeWarnings:
+    """Check ``source`` before a decision: for API keys; code for what a reader may overlook, text
+    for hidden characters and for what it may load or run."""
+    turn = job.turn
     said = await checked(partial(code_warnings.keys, turn.scrub), source)
     if job.is_code:
-        found = await hooked.before_run(turn, _code_of(job, source, info))
-        job.checked = (source, found.findings)
-    else:
-        said = (*said, *await checked(code_warnings.hidden_characters, source))
-        if job.is_text and turn.allowed.changes:
-            said = (*said, *await markdown_cells.risks(turn.markdown_risks, job.source))
-    notes = (*(HookNote("", text) for text in said), *found.notes)
-    return Checked(notes, found.ask or bool(said), found.refusal)
+        files = tuple(name for name, _ in turn.files)
+        found = await warnings_on(source, _language(info), files, unread=bool(turn.alone))
+        return CodeWarnings((*said, *found.lines), found.ask or bool(said))
+    said = (*said, *await checked(code_warnings.hidden_characters, source))
+    if job.is_text and turn.allowed.changes:
+        said = (*said, *await markdown_cells.risks(turn.markdown_risks, job.source))
+    return CodeWarnings(said, bool(said))
 
 
-def _code_of(job: CellJob, source: str, info: KernelInfo | None) -> CellCode:
-    turn = job.turn
-    return CellCode(
-        notebook=turn.document.path,
-        cell_id=job.cell_id,
-        source=source,
-        language=info.language if info else "python",
-        title=job.title,
-        files=tuple(name for name, _ in turn.files),
-        session_id=turn.session_id,
-        turn=turn.number,
-        unread=bool(turn.alone),
-        asked=turn.asked,
-        protected=turn.document.protected,
-    )
+def _language(info: KernelInfo | None) -> str:
+    return info.language if info else "python"

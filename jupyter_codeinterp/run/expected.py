@@ -1,9 +1,9 @@
-"""What the model expects of a cell before it runs: the result's type and size, and which variables
-may change. It is compared with the kernel's report, and never hides a finding."""
+"""What the model expects of a cell's result before it runs: its type and size. It is compared with
+the kernel's report."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Annotated, Any, Union
 
 import msgspec
@@ -11,7 +11,6 @@ from msgspec import Meta
 
 from ..base.sentences import Sentence
 from ..wire.findings import Finding
-from .approval.hooks import Change
 
 NAME = "Expected result"
 LONGEST = 100
@@ -52,22 +51,15 @@ class Contract(msgspec.Struct, frozen=True):
     rows: Annotated[
         Union[int, str, None], Meta(description='A number, or a range: "10-20", "1-".')
     ] = None
-    may_change: Annotated[
-        Union[tuple[str, ...], None], Meta(description="Existing variables that may change.")
-    ] = None
 
     def __post_init__(self) -> None:
         if self.name and not _is_name(self.name):
             raise ValueError("name must be the name of a variable")
         if len(self.type or "") > LONGEST:
             raise ValueError("type must be the name of a type")
-        for names in (self.columns or (), self.may_change or ()):
-            if len(names) > MOST_NAMES or any(len(name) > LONGEST for name in names):
-                raise ValueError(
-                    f"columns and may_change take {MOST_NAMES} names of {LONGEST} characters"
-                )
-        if not all(map(_is_name, self.may_change or ())):
-            raise ValueError("may_change takes names of variables")
+        names = self.columns or ()
+        if len(names) > MOST_NAMES or any(len(name) > LONGEST for name in names):
+            raise ValueError(f"columns takes {MOST_NAMES} names of {LONGEST} characters")
         if self.rows is not None and self.bounds is None:
             raise ValueError('rows must be a number or a range, as "10-20" or "1-"')
 
@@ -119,27 +111,18 @@ class ResultSeen(msgspec.Struct, frozen=True):
     missing: Union[tuple[str, ...], None] = None
 
 
-def findings(
-    contract: Contract, result: ResultSeen | None, changes: Sequence[Change]
-) -> list[Finding]:
-    """What differs in a run that succeeded."""
-    found = list(_result(contract, result)) if result is not None else []
-    if contract.may_change is not None:
-        found += _changes(contract, contract.may_change, changes)
-    return found
-
-
 TYPE = Sentence("Expected {it} to be of type {kind}, got {got}.")
 ITEMS = Sentence("Expected {wanted} items in {it}, got {got:,}.")
 ROWS = Sentence("Expected {wanted} rows in {it}, got {got:,}.")
 UNCOUNTED = Sentence("The rows of {it} cannot be counted: its type is {got}.")
 MISSING = Sentence("Expected {columns} in {it}, which is missing.")
 ALL_MISSING = Sentence("Expected {columns} in {it}, which are missing.")
-NO_CHANGE = Sentence("Expected no changed variable; changed: {names}.")
-OTHER_CHANGES = Sentence("Expected changes of {wanted} only; changed: {names}.")
 
 
-def _result(contract: Contract, result: ResultSeen) -> Iterator[Finding]:
+def findings(contract: Contract, result: ResultSeen | None) -> Iterator[Finding]:
+    """What differs in a run that succeeded."""
+    if result is None:
+        return
     it = f"`{contract.name}`" if contract.name else Sentence("the cell's last value")
     if not result.kinds:
         yield Finding(NAME, Sentence("Expected a variable {it}; there is none.", it=it))
@@ -168,22 +151,6 @@ def _range(low: int, high: int | None) -> str:
     if high is None:
         return Sentence("at least {count:,}", count=low)
     return f"{low:,}" if low == high else Sentence("{low:,} to {high:,}", low=low, high=high)
-
-
-def _changes(
-    contract: Contract, allowed: tuple[str, ...], changes: Sequence[Change]
-) -> Iterator[Finding]:
-    """A finding on changed variables of the person's that the model did not name."""
-    names = [
-        f"`{change.name}`"
-        for change in changes
-        if change.persons and change.how != "added" and change.name not in (*allowed, contract.name)
-    ]
-    if not names:
-        return
-    only = _listed(tuple(f"`{name}`" for name in allowed[:5]))
-    words = OTHER_CHANGES if only else NO_CHANGE
-    yield Finding(NAME, Sentence(words, wanted=only, names=_listed(tuple(names[:5]))))
 
 
 def _listed(values: tuple[str, ...]) -> str:

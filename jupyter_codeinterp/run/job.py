@@ -18,14 +18,11 @@ from ..base.sentences import Sentence
 from ..notebook.passive import is_passive
 from ..view.outputs import Seen, size
 from ..wire.events import DraftDecided, DraftOpened, Status
-from ..wire.findings import Finding
 from ..wire.messages import ToolUse
 from ..wire.ops import CellView, Delete, FinishRun, Insert, Output, Receipt, SetSource, line_ends
 from ..wire.ports import ExecutionDone, KernelInfo, Slot
-from . import hooked
 from .approval import policy
 from .approval.decisions import Decision
-from .approval.hooks import HookNote
 from .expected import Contract
 from .states import CellEvent, CellState, after
 from .turn.results import OutputRoom, Result
@@ -71,12 +68,12 @@ def part_of(call: ToolUse) -> ToolUse:
 
 
 class Granted(NamedTuple):
-    """A person's decision about several cells. Holds for the kernel ``info`` and for the ``notes``
-    on this cell that the person saw."""
+    """A person's decision about several cells. Holds for the kernel ``info`` and for the
+    ``warnings`` on this cell that the person saw."""
 
     decision: Decision
     info: KernelInfo | None
-    notes: tuple[HookNote, ...]
+    warnings: tuple[Sentence, ...]
 
 
 @dataclass
@@ -170,8 +167,6 @@ class CellJob:
         """Whether the notebook has the new cell."""
         self._units = 0
         """UTF-16 units streamed so far."""
-        self.checked: tuple[str, tuple[Finding, ...]] = ("", ())
-        """The source that the hooks checked last, and their findings."""
         self.state = CellState.WRITING
         self.result: Result | None = None
         self.placing: asyncio.Future[Receipt] | None = None
@@ -376,11 +371,6 @@ class CellJob:
         self.end(
             self.turn.results.not_run(self.call, body, self.title, cell_id, shown, quoted, by=by)
         )
-
-    def refuse(self, note: HookNote) -> None:
-        self.remove()
-        cell_id = self.cell_id if self.is_theirs else ""
-        self.end(hooked.refused(self.turn, self.call, note, self.title, cell_id))
 
     @property
     def is_by_hand(self) -> bool:

@@ -1,5 +1,5 @@
-"""Reads the kernel's report on a run: facts, changes of variables and the result; for the model,
-the names that exist in place of a missing one, and failed shell commands.
+"""Reads the kernel's report on a run: facts and the result; for the model, the names that exist in
+place of a missing one, and failed shell commands.
 
 The report is untrusted: it is bounded, and its names reach the model inert and between delimiters.
 """
@@ -21,8 +21,8 @@ from ..view.untrusted import escaped
 from ..wire.findings import Place
 from ..wire.ops import called
 from ..wire.ports import ExecutionDone, KernelState
-from .approval.hooks import CellCode, Change, Fact
 from .expected import ResultSeen
+from .turn.hooks import CellCode, Fact
 from .turn.results import Result, noted
 from .turn.turn import Turn
 
@@ -45,10 +45,9 @@ ESCAPED = (
 
 
 # -------------------------------------------------------------------------------------------------
-# Facts and changes, for the hooks.
+# Facts, for the hooks.
 
 MOST_FACTS = 100
-MOST_CHANGES = 200
 LONGEST_TEXT = 200
 """Characters of a text in a report."""
 MOST_VALUES = 20
@@ -65,15 +64,16 @@ class _Fact(msgspec.Struct, frozen=True):
 
 class _Observed(msgspec.Struct, frozen=True):
     facts: list[_Fact] = []
-    changes: list[Change] = []
+    changes: list[Any] = []
     result: Union[ResultSeen, None] = None
 
 
 class KernelReport(msgspec.Struct, frozen=True):
-    """``result``: what the kernel saw of the result that the model expects."""
+    """``has_changes``: whether the run changed variables. ``result``: what the kernel saw of the
+    result that the model expects."""
 
     facts: tuple[Fact, ...] = ()
-    changes: tuple[Change, ...] = ()
+    has_changes: bool = False
     result: Union[ResultSeen, None] = None
 
 
@@ -91,11 +91,10 @@ def read(
         return KernelReport()
     code = parsed(source)
     facts = (_fact(fact, code) for fact in observed.facts[:MOST_FACTS])
-    changes = map(_change, observed.changes[:MOST_CHANGES])
     result = observed.result
     return KernelReport(
         tuple(fact for fact in facts if not is_private(str(fact.figures.get("name", "")))),
-        tuple(change for change in changes if not is_private(change.name)),
+        bool(observed.changes),
         None if result is None or is_private(compared) else _result(result),
     )
 
@@ -117,12 +116,6 @@ def _fact(fact: _Fact, source: Source | None) -> Fact:
         place = source.place_of_bytes(*fact.at)
     figures = {name[:LONGEST_TEXT]: _bounded(value) for name, value in fact.figures.items()}
     return Fact(fact.kind[:LONGEST_TEXT], place, figures)
-
-
-def _change(change: Change) -> Change:
-    texts = (text[:LONGEST_TEXT] for text in (change.name, change.how, change.before, change.after))
-    name, how, before, after = texts
-    return Change(name, how, change.persons, before, after)
 
 
 def _bounded(value: Any, deep: bool = True) -> Any:

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -26,8 +26,8 @@ from ..journal.event_log import GONE, TAKEN, DeferredWrites, EventLog
 from ..journal.ledger import Ledger
 from ..journal.replay import Replay, ends_of_runs
 from ..journal.sqlite.store import SqliteStore
-from ..run.approval.hooks import Hooks
 from ..run.turn.ending import Ending, not_journaled
+from ..run.turn.hooks import Hook
 from ..run.turn.limits import Rules
 from ..run.turn.meter import Meter
 from ..run.turn.workplace import Workplace
@@ -119,7 +119,7 @@ class Services:
     model: Callable[[str], Model]
     """The model of a name. Raises ModelError."""
     tools: ToolRegistry
-    hooks: Hooks
+    hooks: Sequence[Hook]
 
 
 class SessionLog:

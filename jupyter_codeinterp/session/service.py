@@ -237,12 +237,6 @@ async def keep_files(sessions: Sessions, command: c.KeepFiles, sender: Sender = 
     await files.keep(command.stamps, sender.number, discard=command.discard)
 
 
-async def silence(sessions: Sessions, command: c.SilenceFinding, sender: Sender = PROGRAM) -> None:
-    """CommandError ``unknown_finding``."""
-    session = sessions.session(command.session_id)
-    session.silence(command.key, command.silenced, sender.number)
-
-
 def _here(sessions: Sessions, session_id: str) -> Session:
     session = sessions.session(session_id)
     session.log.need_here()
@@ -289,7 +283,6 @@ COMMANDS: dict[type[Any], CommandRow] = {
     c.RedoTurn: CommandRow((c.CHANGE,), redo, waits=True),
     c.KeepChanges: CommandRow((c.CHANGE,), keep),
     c.KeepFiles: CommandRow(c.BOTH, keep_files, waits=True),
-    c.SilenceFinding: CommandRow((c.CHANGE,), silence),
 }
 
 

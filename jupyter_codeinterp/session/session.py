@@ -38,7 +38,6 @@ from ..wire.commands import SessionInfo
 from ..wire.events import (
     Cleared,
     Draft,
-    FindingSilenced,
     Mode,
     ModeChanged,
     ModelChanged,
@@ -287,17 +286,6 @@ class Session:
             with self.log.here():
                 self.log.update(title=title, changed=self.info.changed)
                 self.log.show(TitleChanged(title, window))
-
-    def silence(self, key: str, silenced: bool, window: int = 0) -> str:
-        """Hide findings with this key, or show them again; also while a turn runs. Returns the
-        check's name. Raises CommandError ``unknown_finding``."""
-        check = self.log.replay.findings.get(key)
-        if check is None:
-            raise CommandError("unknown_finding", "This conversation has no such finding.")
-        with self.log.here():
-            self.log.store.set_silenced(self.workplace.document.path, key, silenced)
-            self.log.show(FindingSilenced(key, silenced, window))
-        return check
 
     def confirmed_late(self, seq: int) -> None:
         """Record an op whose receipt came after the turn had stopped waiting."""

@@ -173,14 +173,6 @@ class KeepFiles(_ToSession, frozen=True, tag="keep_files"):
     discard: bool = False
 
 
-class SilenceFinding(_ToSession, frozen=True, tag="silence_finding"):
-    """Hide findings with this ``key`` from the person and the model, in this notebook. ``silenced``
-    false shows them again."""
-
-    key: str
-    silenced: bool = True
-
-
 class Subscribe(_ToSession, frozen=True, tag="subscribe"):
     """Send the session's events after number ``after``, then those to come."""
 
@@ -257,7 +249,7 @@ class SnapshotTaken(_AboutNotebook, frozen=True, tag="snapshot"):
     output at 20,000 characters. ``gone_to``: the active cell if the person selected it since
     the notebook opened and since the agent's last work, else "". ``acted_in``: the cell where
     they last typed or ran something since then. ``too_large``: the notebook does not
-    fit into a message, and ``cells`` is empty. ``protected`` as in ``PersonActed``."""
+    fit into a message, and ``cells`` is empty."""
 
     epoch: int
     request_id: int
@@ -266,7 +258,6 @@ class SnapshotTaken(_AboutNotebook, frozen=True, tag="snapshot"):
     gone_to: str = ""
     acted_in: str = ""
     too_large: bool = False
-    protected: tuple[str, ...] = ()
 
 
 class DraftGone(_AboutNotebook, frozen=True, tag="draft_gone"):
@@ -277,10 +268,7 @@ class DraftGone(_AboutNotebook, frozen=True, tag="draft_gone"):
 
 class PersonActed(_AboutNotebook, frozen=True, tag="person_acted"):
     """The person has run, changed, moved or deleted cells. The window with the lease sends it
-    once between two reads of the whole notebook, and when the protected variables in the
-    notebook's metadata (``protected``) change."""
-
-    protected: Union[tuple[str, ...], None] = None
+    once between two reads of the whole notebook."""
 
 
 class DraftRun(_AboutNotebook, frozen=True, tag="draft_run"):
@@ -328,7 +316,6 @@ SessionCommand = Union[
     RedoTurn,
     KeepChanges,
     KeepFiles,
-    SilenceFinding,
 ]
 """A command to a conversation, from any front; ``COMMANDS`` of ``session/service.py`` carries it
 out."""

@@ -438,9 +438,8 @@ class RunStarted(_Event, frozen=True, tag="run_started"):
 class ToolDone(_Event, frozen=True, tag="tool_done"):
     """The end of a card. ``detail`` is the bounded text of the result as the model sees it.
 
-    ``fixed``: a cell that had failed before has succeeded. ``notes``: lines from hooks of
-    other packages; ``detail`` includes them. ``findings``: results of the checks for the person;
-    ``detail`` includes them. ``sandbox``: the sandbox's report of the run.
+    ``fixed``: a cell that had failed before has succeeded. ``findings``: results of the checks for
+    the person; ``detail`` includes them. ``sandbox``: the sandbox's report of the run.
     """
 
     call_id: str
@@ -453,18 +452,8 @@ class ToolDone(_Event, frozen=True, tag="tool_done"):
     summary: Sentence = msgspec.field(default_factory=Sentence)
     detail: str = ""
     fixed: bool = False
-    notes: tuple[Sentence, ...] = ()
     findings: tuple[Finding, ...] = ()
     sandbox: tuple[Observation, ...] = ()
-
-
-class FindingSilenced(_Event, frozen=True, tag="finding_silenced"):
-    """A person does not want the findings with this key in this notebook, or (``silenced`` is
-    false) wants them again."""
-
-    key: str
-    silenced: bool = True
-    window: int = 0
 
 
 class QuestionAsked(_Event, frozen=True, tag="question_asked"):
@@ -538,7 +527,6 @@ Event = Union[
     KernelWaiting,
     RunStarted,
     ToolDone,
-    FindingSilenced,
     QuestionAsked,
     QuestionAnswered,
     Note,

@@ -61,14 +61,13 @@ class Place(msgspec.Struct, frozen=True):
 class Finding(msgspec.Struct, frozen=True):
     """``check``: the name of the check. ``sentence``: one plain sentence with its numbers;
     ``evidence``: values that show it. ``audience``: ``person`` for the card and the model, or
-    ``model`` only. The server sets ``key``, by which a person hides such findings."""
+    ``model`` only."""
 
     check: str
     sentence: Sentence
     place: Union[Place, None] = None
     evidence: tuple[str, ...] = ()
     audience: Literal["person", "model"] = "person"
-    key: str = ""
 
     def __str__(self) -> str:
         return f"Line {self.place.line}: {self.sentence}" if self.place else self.sentence

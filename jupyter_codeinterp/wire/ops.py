@@ -24,12 +24,6 @@ Output = dict[str, Any]
 
 PRIVATE = "codeinterp-private"
 """The tag of cells whose content the model is never sent."""
-PROTECT = "codeinterp_protect"
-"""The key in the notebook's metadata with the names of variables that only a person may let a run
-change."""
-MOST_PROTECTED = 100
-LONGEST_PROTECTED = 100
-"""Characters of a protected name."""
 
 
 # --- shapes ----------------------------------------------------------------------------
@@ -350,21 +344,6 @@ def tags_of(cell: Cell) -> tuple[str, ...]:
     if isinstance(tags, str):
         return tuple(tags.replace(",", " ").split())
     return tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else ()
-
-
-def protected_in(notebook: Notebook) -> tuple[str, ...]:
-    """The names that the notebook's metadata protects; tolerates any value."""
-    metadata = notebook.get("metadata")
-    names = metadata.get(PROTECT) if isinstance(metadata, dict) else None
-    if isinstance(names, str):
-        return protected(names.replace(",", " ").split())
-    return protected(names if isinstance(names, list) else ())
-
-
-def protected(names: Sequence[Any]) -> tuple[str, ...]:
-    """The first ``MOST_PROTECTED`` names that can be variables, without repeats."""
-    found = (name for name in names if isinstance(name, str) and len(name) <= LONGEST_PROTECTED)
-    return tuple(dict.fromkeys(filter(str.isidentifier, found)))[:MOST_PROTECTED]
 
 
 def run_id_of(cell: Cell) -> str:

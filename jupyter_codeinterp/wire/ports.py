@@ -387,10 +387,6 @@ class NotebookDocument(Protocol):
         """A number that changes when the person runs, changes, moves or deletes cells after the
         last read of the whole notebook."""
 
-    @property
-    def protected(self) -> tuple[str, ...]:
-        """The variables that the notebook protects, by its last report."""
-
     async def snapshot(self) -> Snapshot:
         """The whole notebook. Raises DocumentError ``not_open`` if nobody has it open."""
 

@@ -22,7 +22,6 @@ import type { IDraftView } from '../tokens';
 import { FileState } from './document/file-state';
 import { Hints } from './document/hints';
 import { applyOp } from './document/ops';
-import { onProtected, protectedIn } from './runs/protect';
 import { KeptReceipts, readBack } from './document/receipts';
 import { OwnRuns } from './runs/own-runs';
 import { Runs } from './runs/runs';
@@ -75,7 +74,6 @@ export class LiveNotebook implements IDisposable {
     });
     this._disposables.add(this._file);
     this._hints = new Hints(context.model);
-    onProtected(context.model, names => this._postActed(names));
     this.runs = new Runs(context.model, this.panels);
     const ownRuns = new OwnRuns(context.sessionContext, {
       began: cellId => this._ownRunBegan(cellId),
@@ -325,8 +323,7 @@ export class LiveNotebook implements IDisposable {
         active_cell_id: this.activeCellId,
         gone_to: this.goneTo.cell,
         acted_in: this.goneTo.actedIn,
-        too_large: false,
-        protected: protectedIn(this.model)
+        too_large: false
       });
     }
     if (frame.save) {
@@ -368,15 +365,7 @@ export class LiveNotebook implements IDisposable {
     }
     if (this.lease?.held && !this._acted) {
       this._acted = true;
-      this._postActed(null);
-    }
-  }
-
-  /** `names`: the protected variables, if they have changed; else null. */
-  private _postActed(names: string[] | null): void {
-    if (this.lease?.held) {
-      const acted = { notebook: this.path, protected: names };
-      this._options.post({ type: 'person_acted', ...acted });
+      this._options.post({ type: 'person_acted', notebook: this.path });
     }
   }
 

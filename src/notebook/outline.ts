@@ -6,7 +6,6 @@ import { assigned } from './document/assigned';
 import { hasError, isCode } from './document/outputs';
 import { count, joined, words } from './document/shapes';
 import { isPrivate } from './document/snapshot';
-import { protectedIn } from './runs/protect';
 
 /** Characters searched for a cell's first line, and characters of that line. */
 const READ = 2_000;
@@ -32,7 +31,7 @@ export function outlineOf(model: INotebookModel): IOutline {
       failed: !hides && hasError(shown)
     };
   });
-  return { cells, hidden, protected: new Set(protectedIn(model)) };
+  return { cells, hidden };
 }
 
 /** The cell's name in a message: "cell 4 [5]: df.head()", or "cell 4: df.head()" before a run. */

@@ -14,7 +14,6 @@ export type Command =
   | RedoTurn
   | KeepChanges
   | KeepFiles
-  | SilenceFinding
   | Subscribe
   | Unsubscribe
   | OpenNotebook
@@ -69,7 +68,6 @@ export type Event =
   | KernelWaiting
   | RunStarted
   | ToolDone
-  | FindingSilenced
   | QuestionAsked
   | QuestionAnswered
   | Note
@@ -251,17 +249,6 @@ export interface KeepFiles {
   id?: number;
 }
 /**
- * Hide findings with this ``key`` from the person and the model, in this notebook. ``silenced``
- * false shows them again.
- */
-export interface SilenceFinding {
-  type: 'silence_finding';
-  session_id: string;
-  key: string;
-  silenced?: boolean;
-  id?: number;
-}
-/**
  * Send the session's events after number ``after``, then those to come.
  */
 export interface Subscribe {
@@ -385,7 +372,7 @@ export interface Receipt {
  * output at 20,000 characters. ``gone_to``: the active cell if the person selected it since
  * the notebook opened and since the agent's last work, else "". ``acted_in``: the cell where
  * they last typed or ran something since then. ``too_large``: the notebook does not
- * fit into a message, and ``cells`` is empty. ``protected`` as in ``PersonActed``.
+ * fit into a message, and ``cells`` is empty.
  */
 export interface SnapshotTaken {
   type: 'snapshot';
@@ -397,7 +384,6 @@ export interface SnapshotTaken {
   gone_to?: string;
   acted_in?: string;
   too_large?: boolean;
-  protected?: string[];
   id?: number;
 }
 /**
@@ -428,13 +414,11 @@ export interface DraftGone {
 }
 /**
  * The person has run, changed, moved or deleted cells. The window with the lease sends it
- * once between two reads of the whole notebook, and when the protected variables in the
- * notebook's metadata (``protected``) change.
+ * once between two reads of the whole notebook.
  */
 export interface PersonActed {
   type: 'person_acted';
   notebook: string;
-  protected?: string[] | null;
   id?: number;
 }
 /**
@@ -580,7 +564,6 @@ export interface EventFrame {
     | KernelWaiting
     | RunStarted
     | ToolDone
-    | FindingSilenced
     | QuestionAsked
     | QuestionAnswered
     | Note
@@ -974,9 +957,8 @@ export interface RunStarted {
 /**
  * The end of a card. ``detail`` is the bounded text of the result as the model sees it.
  *
- * ``fixed``: a cell that had failed before has succeeded. ``notes``: lines from hooks of
- * other packages; ``detail`` includes them. ``findings``: results of the checks for the person;
- * ``detail`` includes them. ``sandbox``: the sandbox's report of the run.
+ * ``fixed``: a cell that had failed before has succeeded. ``findings``: results of the checks for
+ * the person; ``detail`` includes them. ``sandbox``: the sandbox's report of the run.
  */
 export interface ToolDone {
   type: 'tool_done';
@@ -990,14 +972,13 @@ export interface ToolDone {
   summary: string;
   detail: string;
   fixed: boolean;
-  notes: string[];
   findings: Finding[];
   sandbox: Observation[];
 }
 /**
  * ``check``: the name of the check. ``sentence``: one plain sentence with its numbers;
  * ``evidence``: values that show it. ``audience``: ``person`` for the card and the model, or
- * ``model`` only. The server sets ``key``, by which a person hides such findings.
+ * ``model`` only.
  */
 export interface Finding {
   check: string;
@@ -1005,7 +986,6 @@ export interface Finding {
   place: Place | null;
   evidence: string[];
   audience: 'model' | 'person';
-  key: string;
 }
 /**
  * A piece of a cell's source. Lines count from 1, columns from 0, in characters;
@@ -1030,16 +1010,6 @@ export interface Observation {
   names: string[];
   more: number;
   limit: string;
-}
-/**
- * A person does not want the findings with this key in this notebook, or (``silenced`` is
- * false) wants them again.
- */
-export interface FindingSilenced {
-  type: 'finding_silenced';
-  key: string;
-  silenced: boolean;
-  window: number;
 }
 export interface QuestionAsked {
   type: 'question_asked';

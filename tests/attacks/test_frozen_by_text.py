@@ -27,7 +27,7 @@ from jupyter_codeinterp.agent.tools.shared.arguments import so_far
 from jupyter_codeinterp.base import visible
 from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.cell_code import parsing
-from jupyter_codeinterp.extensions import own_hooks
+from jupyter_codeinterp.extensions import Extensions
 from jupyter_codeinterp.features.completion import completion
 from jupyter_codeinterp.features.figures import lookup
 from jupyter_codeinterp.features.figures.outputs import OutputCell
@@ -38,11 +38,11 @@ from jupyter_codeinterp.journal.event_log import DeferredWrites
 from jupyter_codeinterp.notebook import apply, collector, passive
 from jupyter_codeinterp.notebook.collector import BoundedText, Collector
 from jupyter_codeinterp.run import expected, reported
-from jupyter_codeinterp.run.approval import installs, protected
-from jupyter_codeinterp.run.approval.hooks import BUILT_IN, CellCode, CellOutputs
+from jupyter_codeinterp.run.approval import code_warnings
 from jupyter_codeinterp.run.approval.notices import notices
 from jupyter_codeinterp.run.expected import Contract
 from jupyter_codeinterp.run.turn import budget, staleness
+from jupyter_codeinterp.run.turn.hooks import CellCode, CellOutputs
 from jupyter_codeinterp.run.turn.notebook import found_in
 from jupyter_codeinterp.run.turn.staleness import Runs
 from jupyter_codeinterp.run.verify import comparing
@@ -98,12 +98,12 @@ NOT_IN_ROOMS = (
 )
 """What they have to do with files, a library and windows."""
 READERS = (
-    "visible lookup reported protected collector completion rule_files "
+    "visible lookup reported collector completion rule_files "
     "skills context conversation notebook_prompt apply "
     "ops exports untrusted budget html_text images read_notebook "
     "markdown_cells out_of_sight outputs outputs passive plain_text "
     "private_names prose messages code_warnings changes secrets found_secrets "
-    "installs attached references titles tracebacks transcript "
+    "code_warnings attached references titles tracebacks transcript "
     "notices caution signs cell_names parsing staleness "
     "verification comparing tool tools"
 )
@@ -244,18 +244,17 @@ def check_all(text: str) -> object:
     facts: list[object] = [{"kind": kind, "at": at, "figures": figures} for kind in kinds]
     table = {"name": "t", "rows": 20, "odd": [[text, "missing", 5, ""]]}
     facts.append({"kind": "odd_columns", "figures": table})
-    changes = [{"name": text, "how": "changed", "persons": True, "before": text}]
     lines = [f"v{n} = df[df.a == {letter!r}].b.sum() / len(df)" for n, letter in enumerate(text)]
     found: list[object] = []
     for source in (text, f"x = {text!r}", f"{text} = 1", "\n".join(lines)[: len(text)]):
-        cell = CellCode("a.ipynb", "c", f"{source}\nt.isna()", asked=text, protected=(text,))
+        cell = CellCode(f"{source}\nt.isna()", asked=text)
         result = {"kinds": [text], "rows": 1, "missing": [text]}
-        read = reported.read({"facts": facts, "changes": changes, "result": result}, source)
-        contract = Contract("x", columns=(text[:100],), rows="2", may_change=("y",))
-        found += expected.findings(contract, read.result, read.changes)
+        read = reported.read({"facts": facts, "result": result}, source)
+        contract = Contract("x", columns=(text[:100],), rows="2")
+        found += expected.findings(contract, read.result)
         seen = ({"output_type": "stream", "text": text},)
-        outputs = CellOutputs("ok", seen, facts=read.facts, changes=read.changes)
-        for hook in own_hooks()[len(BUILT_IN) :]:
+        outputs = CellOutputs(seen, read.facts)
+        for hook in Extensions().hooks:
             after: Any = hook.after_run(cell, outputs) if hook.after_run is not None else ()
             found += [*after]
     return found
@@ -309,8 +308,6 @@ MEASURED: dict[str, Callable[[str], object]] = {
     ),
     "ops.fits": lambda t: ops.fits({t: [t, {t: list(t)}]}, 10 * len(t)),
     "ops.joined": lambda t: ops.joined([t, t]),
-    "ops.protected": lambda t: ops.protected([t, t[:50], *t]),
-    "ops.protected_in": lambda t: ops.protected_in({"metadata": {"codeinterp_protect": t}}),
     "ops.shaped": lambda t: ops.shaped({"id": t, "source": [t, t], "metadata": {t: t}}),
     "ops.weight": lambda t: ops.weight({t: [t, {t: list(t)}]}),
     "budget.only_announces": budget.only_announces,
@@ -322,8 +319,6 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "untrusted.Untrusted.shown": UNTRUSTED.shown,
     "untrusted.balanced": lambda t: untrusted.balanced(t, "0" * 16),
     "budget.LoopGuard.add": lambda t: budget.LoopGuard().add(ToolUse("1", "x", {"a": t}), t),
-    "protected.changed": lambda t: protected.changed(t, ("df", "x")),
-    "protected.notices": lambda t: protected.notices(t, "python", ("df", "x")),
     "reported.read": check_all,
     "attached.pdf_fault": lambda t: attached.pdf_fault(encoded(t)),
     "images.media_type": lambda t: images.media_type(encoded(t)),
@@ -351,8 +346,9 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "plain_text.cut": lambda t: plain_text.cut(t, 500),
     "plain_text.ends": lambda t: plain_text.ends(t, 500),
     "notices.notices": lambda t: notices(t, "python", ()),
-    "installs.installs": lambda t: [
-        installs.installs(f"%pip install\n{t}", language) for language in ("python", "r", "julia")
+    "code_warnings.installs": lambda t: [
+        code_warnings.installs(f"%pip install\n{t}", language)
+        for language in ("python", "r", "julia")
     ],
     "references.named": lambda t: references.named(
         [*(e.Reference(kind, name) for kind in KINDS for name in ("c1", t)), e.Reference("error")],
@@ -418,13 +414,14 @@ NOT_READ = {
     "looks up an id": "context.Context.source_seen context.Context.moved stores.whole_op",
     "compares ids, names, or beginnings": (
         "notebook_prompt.is_private notebook_prompt.count_text ops.Snapshot.cell "
-        "ops.Snapshot.with_cell transcript.without_reports outputs.kept_under outputs.outputs_of "
+        "ops.Snapshot.with_cell outputs.kept_under outputs.outputs_of "
         "messages.pictures messages.tool_uses messages.with_room exports.pictures "
         "reported.has_picture"
     ),
     "passes on; the adapter's own test measures it": "markdown_cells.risks messages.Sender.prepare",
     "joins what others of this list have read": (
         "attached.see attached.weight budget.no_price budget.Budget.asks_for_step "
+        "code_warnings.checked code_warnings.warnings_on "
         "messages.checked messages.Queue.add messages.Queue.with_text "
         "verification.lines "
         "staleness.Runs.ran staleness.Values.run staleness.Values.value staleness.Watch.stale"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from jupyter_codeinterp.base.errors import ModelError
-from jupyter_codeinterp.run.approval.hooks import CellCode, Hooks
+from jupyter_codeinterp.run.approval.code_warnings import warnings_on
 from jupyter_codeinterp.run.approval.out_of_sight import out_of_sight
 from jupyter_codeinterp.wire import events as e
 from jupyter_codeinterp.wire.events import Mode
@@ -192,6 +192,6 @@ async def test_hidden_code_asks_whom_a_program_leaves_its_turn_to(
 )
 async def test_where_nobody_reads_it_a_card_says_it_all_the_same(source: str, asks: bool) -> None:
     """A person may open the card in JupyterLab. Hidden characters ask, too."""
-    checked = await Hooks().before_run(CellCode("a.ipynb", "c", source, unread=True))
-    assert checked.notes and checked.ask is asks
-    assert (await Hooks().before_run(CellCode("a.ipynb", "c", source))).ask
+    unread = await warnings_on(source, "python", (), unread=True)
+    assert unread.lines and unread.ask is asks
+    assert (await warnings_on(source, "python", (), unread=False)).ask

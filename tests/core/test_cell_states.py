@@ -19,7 +19,6 @@ from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.journal.ledger import Ledger
 from jupyter_codeinterp.journal.sqlite import SqliteStore
 from jupyter_codeinterp.run.approval.decisions import Decisions
-from jupyter_codeinterp.run.approval.hooks import Hooks
 from jupyter_codeinterp.run.deciding import carry_out
 from jupyter_codeinterp.run.job import CellJob
 from jupyter_codeinterp.run.states import TABLE, CellEvent, CellState, after
@@ -188,7 +187,7 @@ class CellJobs(RuleBasedStateMachine):
             untrusted=untrusted,
             results=Results(untrusted),
             private=private,
-            hooks=Hooks(()),
+            hooks=(),
             came_late=came_late,
             show=self.events.append,
             limits=Limits(),

@@ -8,9 +8,9 @@ import pytest
 
 from jupyter_codeinterp.base.errors import ModelError
 from jupyter_codeinterp.kernel.zmq import ZmqKernel, link
-from jupyter_codeinterp.run.approval.hooks import CellCode, Hook, Hooks
 from jupyter_codeinterp.wire import events as e
 from jupyter_codeinterp.wire.ops import BeginRun
+from jupyter_codeinterp.wire.ports import KernelInfo
 from tests.core.conftest import Room, open_room
 from tests.kernels import kernel_of
 from tests.scripted import Bench, call, run, say
@@ -187,22 +187,26 @@ async def test_what_a_person_sees_of_a_stopped_turn(bench: Benches) -> None:
 
 
 async def test_in_auto_the_policy_decides_anew_for_a_kernel_that_was_restarted(
-    bench: Benches,
+    bench: Benches, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with open_room() as room:
         restarts = [True]
 
-        async def restart(code: CellCode) -> None:
+        look = room.kernel.info
+
+        async def restart() -> KernelInfo:
             """After the kernel was looked at, and before the code is sent to it."""
-            if restarts:
+            found = await look()
+            opened = b.of(e.DraftOpened)
+            if restarts and opened:
                 restarts.pop()
                 await room.restart()
+            return found
 
-        hooks = Hooks()
-        hooks.add(Hook("restarts", before_run=restart))
-        b = bench(run("a = 1"), say("Done."), kernel=room.kernel, hooks=hooks)
+        b = bench(run("a = 1"), say("Done."), kernel=room.kernel)
+        monkeypatch.setattr(room.kernel, "info", restart)
         assert (await b.turn()).stop_reason == "end_turn"
-        assert b.of(e.DraftWaiting) == [] and await room.ran() == ["a = 1"]
-        assert b.results[0].startswith("status=ok")
+        assert restarts == [] and b.of(e.DraftWaiting) == []
+        assert await room.ran() == ["a = 1"] and b.results[0].startswith("status=ok")
         assert {one.by for one in b.of(e.DraftDecided)} == {"policy"}
         await b.session.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import msgspec
 import pytest
@@ -13,7 +12,6 @@ from jupyter_codeinterp.agent.tools.built_in import verify
 from jupyter_codeinterp.base.errors import CommandError
 from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.cli.terminal.fronts import more
-from jupyter_codeinterp.run.approval.hooks import CellCode, Hook, Hooks
 from jupyter_codeinterp.run.turn.limits import Rules
 from jupyter_codeinterp.run.verify import verification
 from jupyter_codeinterp.run.verify.verification import CellLine, CodeCell, Verification
@@ -168,20 +166,6 @@ async def test_stop_cancels_it(bench: Benches) -> None:
     ended = await b.ended()
     assert ended.stop_reason == "cancelled" and runs.cancelled
     assert b.of(e.ToolDone)[0].status == "interrupted"
-
-
-async def test_hooks_say_no_to_it_as_to_a_run(bench: Benches) -> None:
-    def refuse(cell: CellCode) -> Any:
-        from jupyter_codeinterp.run.approval.hooks import Refusal
-
-        return Refusal("No such code here.") if "20" in cell.source else None
-
-    hooks = Hooks()
-    hooks.add(Hook("firm", before_run=refuse))
-    b = bench(call("verify"), say("Well."), hooks=hooks)
-    runs = fresh(b)
-    await b.turn("Go", "auto")
-    assert runs.ran == [] and b.of(e.ToolDone)[0].status == "not_run"
 
 
 @pytest.mark.parametrize("is_wanted", [True, False])

@@ -25,9 +25,6 @@ SALES = (
 )
 
 
-NOTHING_CHANGES = {"may_change": list[str]()}
-
-
 async def findings(b: Bench) -> list[tuple[str, ...]]:
     await b.turn(mode="auto")
     return [tuple(one.sentence for one in done.findings) for done in b.of(e.ToolDone)]
@@ -49,20 +46,11 @@ async def test_it_is_seen_in_a_cell_that_imports_pandas_first(bench: Benches, ro
     assert await findings(b) == [(words,), (words,)]
 
 
-async def test_a_changed_variable_of_the_person_is_no_fact_without_a_promise(
-    bench: Benches, room: Room
-) -> None:
-    await room.run(SALES)
-    source = "clean = df\nclean['amount'] = clean['amount'] * 2"
-    b = bench(run(source), run(source, expects=NOTHING_CHANGES), say("Done."))
-    assert await findings(b) == [(), ("Expected no changed variable; changed: `df`.",)]
-
-
 async def test_a_kernel_without_pandas(bench: Benches, room: Room) -> None:
     await room.restart()
     await room.run("import sys\nsys.modules['pandas'] = None\nkept = [1]")
-    b = bench(run("kept.append(2)", expects=NOTHING_CHANGES), say("Done."))
-    assert await findings(b) == [("Expected no changed variable; changed: `kept`.",)]
+    b = bench(run("kept.append(2)", expects={"name": "kept", "rows": 3}), say("Done."))
+    assert await findings(b) == [("Expected 3 items in `kept`, got 2.",)]
     broken = bench(run("import pandas"), say("It is not there."))
     await findings(broken)
     assert "ModuleNotFoundError" in broken.sent_results[0]
@@ -173,45 +161,6 @@ async def test_a_forged_report_is_read_as_text(bench: Benches, room: Room) -> No
     b = bench(run(source), say("Done."))
     assert await findings(b) == [()]
     assert "<context>obey" not in b.sent_results[0]
-
-
-BOXED = {
-    "zoned dates": "pd.date_range('2024', periods=50, tz='Europe/Berlin')",
-    "zoned dates with gaps": "pd.to_datetime(['2024-01-01', None] * 9).tz_localize('UTC')",
-    "periods": "pd.period_range('2024-01', periods=50, freq='M')",
-    "intervals": "pd.interval_range(0, 50)",
-    "intervals of dates": "pd.interval_range(pd.Timestamp('2024'), periods=9)",
-    "categories of dates": "pd.Categorical(pd.date_range('2024', periods=50))",
-    "categories of zoned dates": "pd.Categorical(pd.date_range('2024', periods=9, tz='UTC'))",
-    "dates as objects": "pd.Series(pd.date_range('2024', periods=9, tz='UTC'), dtype=object)",
-    "days": "pd.Series(pd.date_range('2024', periods=9).date)",
-    "numbers that may be missing": "pd.array([1, None, 3], dtype='Int64')",
-    "fractions with NaN": "pd.Series([0.5, float('nan')], dtype=object)",
-    "texts that may be missing": "pd.array(['a', None], dtype='string')",
-    "sparse numbers": "pd.arrays.SparseArray([0, 0, 1])",
-    "durations": "pd.to_timedelta(range(50), unit='h')",
-}
-
-
-async def test_values_that_are_made_anew_at_each_look_are_no_change(
-    bench: Benches, room: Room
-) -> None:
-    await room.run(
-        "import pandas as pd\nfor n, values in enumerate([" + ", ".join(BOXED.values()) + "]):\n"
-        "    globals()[f'column{n}'] = pd.DataFrame({'v': values})\n"
-        "    if not isinstance(values, pd.Series):\n"
-        "        globals()[f'indexed{n}'] = pd.Series(range(len(values)), index=pd.Index(values))\n"
-        "levels = [pd.date_range('2024', periods=2, tz='UTC'), pd.interval_range(0, 2)]\n"
-        "several = pd.Series(range(4), index=pd.MultiIndex.from_product(levels))\n"
-        "moments = list(pd.date_range('2024', periods=3, tz='UTC'))"
-    )
-    b = bench(
-        run("x = 1", expects=NOTHING_CHANGES),
-        run("column0.loc[3, 'v'] = column0.v[0]", expects=NOTHING_CHANGES),
-        say("Done."),
-    )
-    changed = "Expected no changed variable; changed: `column0`."
-    assert await findings(b) == [(), (changed,)]
 
 
 async def test_it_stops_in_a_cell_that_it_has_cost_its_time(bench: Benches, room: Room) -> None:

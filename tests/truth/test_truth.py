@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-from jupyter_codeinterp.extensions import own_hooks
+from jupyter_codeinterp.extensions import Extensions
 from jupyter_codeinterp.kernel.zmq import ZmqKernel
 from jupyter_codeinterp.run import reported
-from jupyter_codeinterp.run.approval.hooks import CellCode, CellOutputs, Hooks
+from jupyter_codeinterp.run.turn.hooks import CellCode, CellOutputs, findings
 from tests.kernels import Person, kernel_manager, person_at, run, running_kernel
 from tests.truth.programs import Program, programs
 
@@ -51,11 +51,10 @@ async def audiences(kernel: ZmqKernel, program: Program) -> set[str]:
     """Who reads the findings on the program."""
     _, done = await run(kernel, program.source)
     assert done.status == "ok", (program.name, done.outputs[-1:])
-    cell = CellCode("memory.ipynb", "c1", program.source)
     report = reported.read(done.report, program.source)
-    outputs = CellOutputs("ok", done.outputs, facts=report.facts, changes=report.changes)
-    checked = await Hooks(own_hooks()).after_run(cell, outputs)
-    return {finding.audience for finding in checked.findings}
+    outputs = CellOutputs(done.outputs, report.facts)
+    found = await findings(Extensions().hooks, CellCode(program.source), outputs)
+    return {finding.audience for finding in found}
 
 
 @pytest.mark.timeout(300)

@@ -305,8 +305,8 @@ class Person:
             self.print(Barred(Text(" "), Text(bounded(body))))
         if did := sentence(event.sandbox):
             self._line("·", "dim", did)
-        for note in (*map(str, event.findings), *event.notes):
-            self._line("!", "yellow", note)
+        for finding in event.findings:
+            self._line("!", "yellow", str(finding))
         self.print("")
 
     def _question(self, event: e.QuestionAsked) -> None:

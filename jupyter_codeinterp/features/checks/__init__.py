@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 def hooks() -> tuple[Hook, ...]:
     from ...api import Hook
-    from .findings import FILTER, JOIN, LOST, filters, joins, lost_values
-    from .tables import NAME, OddColumns
+    from .findings import filters, joins, lost_values
+    from .tables import OddColumns
 
     return (
-        Hook(FILTER, after_run=filters),
-        Hook(JOIN, after_run=joins),
-        Hook(LOST, after_run=lost_values),
-        Hook(NAME, after_run=OddColumns().after_run),
+        Hook(after_run=filters),
+        Hook(after_run=joins),
+        Hook(after_run=lost_values),
+        Hook(after_run=OddColumns().after_run),
     )

@@ -15,4 +15,4 @@ from ...api import Hook
 def hooks() -> tuple[Hook, ...]:
     from .hook import figures_found
 
-    return (Hook("Figures", after_answer=figures_found),)
+    return (Hook(after_answer=figures_found),)

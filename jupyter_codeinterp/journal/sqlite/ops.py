@@ -126,9 +126,6 @@ class Ops(JournalFile):
                 " WHERE notebook IN (?, ?) AND ? IN ('', session_id)",
                 (*self._names(notebook), session_id),
             )
-            if not session_id:
-                forget = "DELETE FROM silenced WHERE notebook IN (?, ?)"
-                self._db.execute(forget, self._names(notebook))
 
     def saved_ops(self, notebook: str) -> dict[str, int]:
         """The numbers from ``set_saved``, by session of that notebook."""

@@ -89,6 +89,7 @@ REMOVED_EVENTS: tuple[str, ...] = (
     "answer_checked",
     "cell_removed",
     "files_put_back",
+    "finding_silenced",
     "looked",
     "rehearsal_started",
     "rehearsed",
@@ -99,7 +100,7 @@ REMOVED_EVENTS: tuple[str, ...] = (
 )
 """Kinds of events."""
 
-REMOVED_TABLES: tuple[str, ...] = ("actions", "notices")
+REMOVED_TABLES: tuple[str, ...] = ("actions", "notices", "silenced")
 
 REPLACED_VALUES: tuple[tuple[str, str, str], ...] = (
     ("draft_waiting", '"kind":"notebook"', '"kind":"tool"'),
@@ -283,6 +284,7 @@ MIGRATIONS: tuple[tuple[str | Callable[[sqlite3.Connection], None], ...], ...] =
     # Notebooks have whole paths from here on (journal.py). Early versions would miss them.
     (),
     # Events and values that no version writes any more.
+    (_delete_removed,),
     (_delete_removed,),
     (_delete_removed,),
     (_delete_removed,),

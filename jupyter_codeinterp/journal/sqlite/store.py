@@ -35,7 +35,6 @@ _Deltas = list[tuple[int, ThinkingDelta]]
 _Rows = list[tuple[Any, ...]]
 
 _NEW_SESSION = "INSERT INTO sessions (info, notebook, changed, session_id) VALUES (?, ?, ?, ?)"
-_BY_NOTEBOOK = ("sessions", "silenced")
 _NEW_EVENT = "INSERT INTO events VALUES (?, ?, ?, ?, ?)"
 
 # A branch copies its share of the session, so that each can be deleted without the other.
@@ -100,32 +99,13 @@ class SqliteStore(Ops):
     def rename_notebook(self, old: str, new: str) -> None:
         names = (self._names(new)[0], *self._names(old))
         with self._transaction():
-            for table in _BY_NOTEBOOK:
-                self._db.execute(
-                    f"UPDATE OR REPLACE {table} SET notebook = ? WHERE notebook IN (?, ?)", names
-                )
+            self._db.execute("UPDATE sessions SET notebook = ? WHERE notebook IN (?, ?)", names)
 
     def delete(self, session_id: str) -> None:
         """Delete a session and all its data, if it exists."""
         with self._transaction():
             self._db.execute("DELETE FROM sessions WHERE session_id = ?", (session_id,))
         self._left_in_log = True
-
-    # --- findings --------------------------------------------------------------------
-
-    def set_silenced(self, notebook: str, key: str, silenced: bool) -> None:
-        whole, relative = self._names(notebook)
-        with self._transaction():
-            if silenced:
-                self._db.execute("INSERT OR IGNORE INTO silenced VALUES (?, ?)", (whole, key))
-            else:
-                forget = "DELETE FROM silenced WHERE notebook IN (?, ?) AND key = ?"
-                self._db.execute(forget, (whole, relative, key))
-
-    def silenced(self, notebook: str) -> frozenset[str]:
-        query = "SELECT key FROM silenced WHERE notebook IN (?, ?)"
-        rows = self._rows(query, self._names(notebook))
-        return frozenset(key for (key,) in rows)
 
     # --- spending -------------------------------------------------------
 

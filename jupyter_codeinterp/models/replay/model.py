@@ -256,7 +256,7 @@ def _filled(text: str, figures: dict[str, dict[str, str]]) -> str:
 
 
 def _result(block: ToolResult) -> str:
-    """The result's text without the notes of hooks, which a recording does not quote."""
+    """The result's text without findings and cautions, which a recording does not quote."""
     texts = (part.text for part in block.content if isinstance(part, Text))
     return "".join(text for text in texts if not is_report(text))
 

@@ -14,7 +14,7 @@ from typing import Protocol, Union
 
 from ...base.errors import DocumentError
 from ...wire.commands import OpFrame, OpReceipt, ReadNotebook, ServerFrame, SnapshotTaken
-from ...wire.ops import Notebook, Receipt, protected_in
+from ...wire.ops import Notebook, Receipt
 from ..apply import apply, read_back
 from ..content import applied, marked, views
 from .contents import CHANGED, Reading
@@ -129,9 +129,8 @@ class FileDocument:
                     OpReceipt(frame.notebook, frame.epoch, frame.session_id, frame.seq, receipt)
                 )
             elif frame.request_id:
-                cells, protected = views(notebook, frame.cell_ids), protected_in(notebook)
-                read = (frame.notebook, frame.epoch, frame.request_id, cells)
-                answers.append(SnapshotTaken(*read, protected=protected))
+                cells = views(notebook, frame.cell_ids)
+                answers.append(SnapshotTaken(frame.notebook, frame.epoch, frame.request_id, cells))
         if self._closing:
             return []  # A person may be working in a window again.
         if notebook is not before.notebook:

@@ -20,7 +20,7 @@ from ...wire.commands import (
     ServerFrame,
     SnapshotTaken,
 )
-from ...wire.ops import Insert, Op, Receipt, SetSource, Snapshot, protected
+from ...wire.ops import Insert, Op, Receipt, SetSource, Snapshot
 from ...wire.stores import StoredOps
 from .hand_over import HandOver
 from .holder import State
@@ -54,8 +54,6 @@ class LiveNotebook:
         self.epoch = 0
         self.acts = 0
         """Counts the person's runs and changes of cells, at most one between two full reads."""
-        self.protected: tuple[str, ...] = ()
-        """The variables that the notebook protects, as the holder last reported them."""
         self.cells: dict[str, str] = {}
         self._owner = owner
         self._outbox = Outbox(self._post_op, self._late)
@@ -163,14 +161,9 @@ class LiveNotebook:
         state = self.hand_over.windows.get(window)
         return state.kernel_id if state is not None else ""
 
-    def person_acted(self, window: Window, names: tuple[str, ...] | None = None) -> None:
-        """``names`` are the variables that the notebook protects now, if that has changed."""
-        if not self.held_by(window):
-            return
-        if names is None:
+    def person_acted(self, window: Window) -> None:
+        if self.held_by(window):
             self.acts += 1
-        else:
-            self.protected = protected(names)
 
     def moved(self, path: str, window: Window) -> dict[Window, WindowState]:
         """The notebook is at ``path`` now, in this window. Return the others, which still have
@@ -371,7 +364,6 @@ class LiveNotebook:
         else:
             active, gone_to = command.active_cell_id, command.gone_to
             snapshot = Snapshot(self.path, command.cells, active, gone_to, command.acted_in)
-            self.protected = protected(command.protected)
             self.cells.update({cell.cell_id: cell.source for cell in command.cells})
             self._reads.answer(command.request_id, snapshot)
 

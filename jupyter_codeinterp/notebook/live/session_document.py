@@ -61,10 +61,6 @@ class SessionDocument:
     def acts(self) -> int:
         return self._notebook().acts
 
-    @property
-    def protected(self) -> tuple[str, ...]:
-        return self._notebook().protected
-
     async def snapshot(self) -> Snapshot:
         """Read the notebook. A turn cannot begin in a closed notebook; in mid-turn, wait for a
         window or the file writer as ops do."""

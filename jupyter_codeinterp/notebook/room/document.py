@@ -12,8 +12,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple, Protocol, Union
 
-from pycrdt import Map
-
 from ...base.errors import DocumentError
 from ...base.sentences import Sentence
 from ...wire.commands import (
@@ -24,7 +22,7 @@ from ...wire.commands import (
     ServerFrame,
     SnapshotTaken,
 )
-from ...wire.ops import Cell, CellView, protected_in
+from ...wire.ops import Cell, CellView
 from ..content import views
 from . import server_ydoc
 from .saves import Autosave, SavedNotebook, Saves
@@ -51,8 +49,6 @@ class LookAtRoom(NamedTuple):
     """Request: check that the room and the file still exist. A new room gets missing ops."""
 
 
-Whole = tuple[tuple[CellView, ...], dict[str, Any]]
-"""The requested cells, and the notebook's metadata."""
 Work = Union[OpFrame, ReadNotebook, OutputsFrame, FindCell, LookAtRoom]
 
 
@@ -241,14 +237,12 @@ class RoomDocument:
                 break
         else:
             read = await self._in_transaction(lambda shared: _whole(shared, frame.cell_ids))
-        cells, metadata = read
-        read_at = (frame.notebook, frame.epoch, frame.request_id, cells)
-        return SnapshotTaken(*read_at, protected=protected_in({"metadata": metadata}))
+        return SnapshotTaken(frame.notebook, frame.epoch, frame.request_id, read)
 
-    async def _read_in_parts(self, cell_ids: tuple[str, ...]) -> Whole | None:
+    async def _read_in_parts(self, cell_ids: tuple[str, ...]) -> tuple[CellView, ...] | None:
         """None if others have moved cells meanwhile."""
-        places, order, metadata = await self._in_transaction(
-            lambda shared: (shared.places(cell_ids), shared.order, shared.metadata)
+        places, order = await self._in_transaction(
+            lambda shared: (shared.places(cell_ids), shared.order)
         )
         cells: list[CellView] = []
         for start in range(0, len(places), PART):
@@ -258,7 +252,7 @@ class RoomDocument:
                 return None
             cells += views({"cells": read})
             await asyncio.sleep(0)
-        return tuple(cells), metadata
+        return tuple(cells)
 
     async def _in_transaction(self, work: Callable[[SharedNotebook], Any]) -> Any:
         """Call ``work`` in a transaction, once no other is open and the room has read its file.
@@ -287,11 +281,7 @@ class RoomDocument:
         self._stop_listening()
         document = room.document
         self._shared = shared = SharedNotebook(document, self._untrusted)
-        meta = document.ydoc.get("meta", type=Map)
-        watched = (
-            (document.ycells, document.ycells.observe_deep(self._on_change)),
-            (meta, meta.observe_deep(self._on_change)),
-        )
+        subscription = document.ycells.observe_deep(self._on_change)
         stop_saves = room.follow_saves(self._saves.on_save, self._saves.on_close)
         self._autosave = autosave = Autosave(room)
 
@@ -300,8 +290,7 @@ class RoomDocument:
             autosave.stop()
             stop_saves()
             shared.close()
-            for watched_type, subscription in watched:
-                watched_type.unobserve(subscription)
+            document.ycells.unobserve(subscription)
 
         self._stop_listening = stop
 
@@ -319,5 +308,5 @@ def _part(shared: SharedNotebook, places: list[int], order: int) -> list[Cell] |
     return shared.read(places) if shared.order == order else None
 
 
-def _whole(shared: SharedNotebook, cell_ids: tuple[str, ...]) -> Whole:
-    return tuple(views({"cells": shared.read(shared.places(cell_ids))})), shared.metadata
+def _whole(shared: SharedNotebook, cell_ids: tuple[str, ...]) -> tuple[CellView, ...]:
+    return views({"cells": shared.read(shared.places(cell_ids))})

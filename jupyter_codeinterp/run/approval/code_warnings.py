@@ -1,14 +1,53 @@
-"""Warnings on what a reader of code cannot see: hidden characters, and saved keys.
+"""Warnings on code before it runs: what a reader cannot see, and what else it does.
 
-Both make a run ask in every mode, so in doubt they warn.
+Hidden characters, code out of sight, saved keys and packages make a run ask in every mode, so in
+doubt they warn.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable
+from functools import partial
 
+import msgspec
+
+from ...base.off_loop import off_loop
 from ...base.sentences import Sentence
+from ...base.visible import visible_line
+from .notices import notices
+from .out_of_sight import out_of_sight
+
+
+class CodeWarnings(msgspec.Struct, frozen=True):
+    """Lines for the card. ``ask``: a person must decide in every mode."""
+
+    lines: tuple[Sentence, ...] = ()
+    ask: bool = False
+
+
+NOT_CHECKED = Sentence("Could not check what else this runs.")
+
+
+async def warnings_on(
+    source: str, language: str, files: tuple[str, ...], unread: bool
+) -> CodeWarnings:
+    """All warnings on code. ``files``: names of files and folders (with a slash) beside the
+    notebook; ``unread``: no person can read the code before it runs, so code out of sight does not
+    ask."""
+    hidden = await checked(hidden_characters, source)
+    apart = await checked(out_of_sight, source)
+    packages = await checked(partial(installs, language=language), source)
+    others = await checked(partial(notices, language=language, modules=files), source)
+    asks = hidden or packages or (apart and not unread)
+    return CodeWarnings((*hidden, *apart, *packages, *others), ask=bool(asks))
+
+
+async def checked(check: Callable[[str], tuple[Sentence, ...]], text: str) -> tuple[Sentence, ...]:
+    """The warnings of ``check`` on a text of any length; ``NOT_CHECKED`` if it fails."""
+    return await off_loop(partial(check, text), len(text), lambda: (NOT_CHECKED,))
+
 
 _MOST_NOTICES = 8
 HIDDEN = Sentence("Hidden character in line {lines}: {name} ({code}).")
@@ -109,3 +148,55 @@ def _sentence(char: str, lines: list[int]) -> Sentence:
     listed = ", ".join(map(str, lines[:5])) + (", …" if len(lines) > 5 else "")
     words = HIDDEN if len(lines) == 1 else HIDDEN_IN_LINES
     return Sentence(words, lines=listed, name=name, code=f"U+{ord(char):04X}")
+
+
+# --- packages ------------------------------------------------------------------------
+#
+# Searches the text for commands of package managers, wherever they are: in magics, shell lines,
+# strings and lists of words. Code can always hide what it does.
+
+_MOST_INSTALLS = 5
+"""Lines named on a card."""
+_LONGEST_LINE = 100
+"""Characters of a line on a card."""
+_INSTALLS = frozenset(("install", "add", "update", "upgrade", "sync"))
+
+_COMMENT = re.compile(r"^([^'\"!%#\n]*)#.*$", re.MULTILINE)
+"""A comment in a line without quotes and magics, where the ``#`` may mean something else."""
+_BETWEEN = r"[\s'\",\\]{1,99}"
+_COMMAND = re.compile(
+    r"(?:(?<![\w.-])(?:pip3?(?:\.\d{1,3})?|conda|mamba|micromamba|uv)(?:\.exe)?"
+    rf"{_BETWEEN}(?:(?:pip|env|tool|-[\w=-]{{1,40}}){_BETWEEN}){{0,5}}"
+    r"|\bmain\(\s{0,9}\[\s{0,9}['\"])"
+    r"(install|add|update|upgrade|sync|uninstall|remove)(?![\w-])"
+)
+_ELSEWHERE = {
+    "r": re.compile(r"\b(install)(?:\.packages|_\w{1,40})?\s{0,9}\(|\bpak\s{0,9}\("),
+    "julia": re.compile(r"\bPkg\.(add|rm)\s{0,9}\("),
+}
+INSTALLS = Sentence("Installs packages: {line}")
+REMOVES = Sentence("Removes packages: {line}")
+
+
+def installs(source: str, language: str) -> tuple[Sentence, ...]:
+    """A sentence for each line of the code that installs or removes packages."""
+    if language.lower() == "python":
+        code, pattern = _COMMENT.sub(r"\1", source), _COMMAND
+    elif language.lower() in _ELSEWHERE:
+        code, pattern = source, _ELSEWHERE[language.lower()]
+    else:
+        return ()
+    said: dict[Sentence, None] = {}
+    for found in pattern.finditer(code):
+        words = INSTALLS if found[1] in (None, *_INSTALLS) else REMOVES
+        said[Sentence(words, line=_line_of(code, found))] = None
+        if len(said) == _MOST_INSTALLS:
+            break
+    return tuple(said)
+
+
+def _line_of(code: str, found: re.Match[str]) -> str:
+    """The line of the code in which the match ends."""
+    first = code.rfind("\n", 0, found.end()) + 1
+    line = visible_line(code[first:].partition("\n")[0][: 2 * _LONGEST_LINE])
+    return line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 1]}…"

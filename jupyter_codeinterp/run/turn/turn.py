@@ -7,7 +7,7 @@ import contextlib
 import logging
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
@@ -26,11 +26,11 @@ from ...wire.ops import FinishRun, Output
 from ...wire.ports import Kernel, KernelInfo, ModelInfo, NotebookDocument
 from ..approval import policy
 from ..approval.decisions import Alone, Decisions
-from ..approval.hooks import Hooks
 from ..approval.markdown_cells import MarkdownRisks, not_checked
 from ..approval.modes import MODES, RUN_ALL, Permissions
 from .budget import LoopGuard
 from .files import FolderScan, made
+from .hooks import Hook
 from .limits import Limits
 from .notebook import TurnNotebook
 from .results import Results
@@ -95,7 +95,7 @@ class Turn:
     """Marks untrusted text for the model."""
     results: Results
     private: PrivateNames
-    hooks: Hooks
+    hooks: Sequence[Hook]
     came_late: Callable[[FinishRun, tuple[Output, ...]], Awaitable[None]]
     """Writes outputs that came after the end of a run into its cell."""
     show: Callable[[Event], None]

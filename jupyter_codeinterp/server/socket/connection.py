@@ -170,7 +170,7 @@ class ClientConnection:
 
     def person_acted(self, command: c.PersonActed) -> None:
         if (notebook := self._opened(command.notebook)) is not None:
-            notebook.person_acted(self, command.protected)
+            notebook.person_acted(self)
 
     def code_cells(self, command: c.CodeCells) -> None:
         self._manager.stale_cells.report(self, self._opened(command.notebook), command)

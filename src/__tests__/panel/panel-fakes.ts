@@ -116,7 +116,6 @@ export function done(change: Partial<ToolDone> = {}): ToolDone {
     summary: '',
     detail: 'status=ok cell_id=cell1\n42',
     fixed: false,
-    notes: [],
     findings: [],
     sandbox: [],
     ...change
@@ -421,8 +420,7 @@ export class FakeNotebooks implements INotebooks {
   /** What there is to be named. */
   named: IOutline = {
     cells: [],
-    hidden: new Set(),
-    protected: new Set()
+    hidden: new Set()
   };
 
   /** Where cells can go. */

@@ -270,19 +270,6 @@ export class Conversation {
     return review;
   }
 
-  /** Hide findings with this key in this notebook, or show them again. */
-  async silence(key: string, silenced: boolean): Promise<boolean> {
-    return (
-      this._options.state.byPerson() &&
-      this._command(session_id => ({
-        type: 'silence_finding',
-        session_id,
-        key,
-        silenced
-      }))
-    );
-  }
-
   /** Set the mode of this conversation and of new ones about this notebook. */
   setMode(mode: Mode): void {
     if (!this._options.state.byPerson()) {

@@ -3,7 +3,6 @@ import type {
   Draft,
   DraftOpened,
   Finding,
-  FindingSilenced,
   Observation,
   RunStarted,
   ToolDone
@@ -81,26 +80,10 @@ export function toolDone(view: ISessionView, event: ToolDone): ISessionView {
     summary: event.summary,
     detail: event.detail,
     // Older journals have none.
-    notes: (event.notes as string[] | undefined) ?? [],
     findings: (event.findings as Finding[] | undefined) ?? [],
     sandbox: (event.sandbox as Observation[] | undefined) ?? [],
     failure: ''
   });
-}
-
-export function findingSilenced(
-  view: ISessionView,
-  { key, silenced }: FindingSilenced
-): ISessionView {
-  return replace(
-    view,
-    item =>
-      item.kind === 'card' && item.findings.some(found => found.key === key),
-    item => {
-      const others = (item as ICardItem).silenced.filter(one => one !== key);
-      return { ...item, silenced: silenced ? [...others, key] : others };
-    }
-  );
 }
 
 /** The result without its status line, which is for the model: people see an icon. */
@@ -137,9 +120,7 @@ const NEW_CARD: Omit<ICardItem, 'key' | 'step' | 'callId'> = {
   elapsed: 0,
   summary: '',
   detail: '',
-  notes: [],
   findings: [],
-  silenced: [],
   sandbox: [],
   fixed: false,
   leftover: false,

@@ -1,12 +1,6 @@
 /** A session's view as a pure function of its events, replayed or live. */
 import type { Event, Reference, SessionInfo } from '../../protocol/protocol';
-import {
-  card,
-  draftOpened,
-  findingSilenced,
-  runStarted,
-  toolDone
-} from './cards';
+import { card, draftOpened, runStarted, toolDone } from './cards';
 import {
   append,
   findBlock,
@@ -158,8 +152,6 @@ function apply(view: ISessionView, event: Event): ISessionView {
       return runStarted(view, event);
     case 'tool_done':
       return toolDone(view, event);
-    case 'finding_silenced':
-      return findingSilenced(view, event);
     case 'question_asked':
       return append(view, key => ({
         kind: 'question',

@@ -102,12 +102,8 @@ export interface ICardItem {
   readonly elapsed: number;
   readonly summary: string;
   readonly detail: string;
-  /** Remarks of the server's checks on the run. */
-  readonly notes: readonly string[];
   /** Findings of checks on the code and the run, for people. */
   readonly findings: readonly Finding[];
-  /** Keys of findings that the person has silenced. */
-  readonly silenced: readonly string[];
   /** Observations of the sandbox. */
   readonly sandbox: readonly Observation[];
   /** It failed, and a later run of the same cell succeeded. */

@@ -13,9 +13,8 @@ import msgspec
 
 from ....base.errors import CommandError, DocumentError
 from ....base.sentences import Sentence, as_it_is
-from ....run import hooked
 from ....run.approval import code_warnings, policy
-from ....run.approval.hooks import CellCode, Checked, HookNote, checked
+from ....run.approval.code_warnings import CodeWarnings, checked, warnings_on
 from ....run.turn.turn import Turn
 from ....run.verify import verification
 from ....run.verify.verification import CodeCell, FreshRuns
@@ -66,12 +65,6 @@ class _Verifying:
         while True:
             cells = await _saved(turn, fresh)
             said = await _checked(turn, cells)
-            if said.refusal is not None:
-                refused = hooked.line(turn, said.refusal)
-                self._step.results[self._call.id] = turn.results.not_run(
-                    self._call, refused, as_it_is(VERIFY.label), "", refused
-                )
-                return
             barred, why_barred = turn.bars(await turn.kernel_info())
             verdict = policy.decide(
                 "verify",
@@ -83,7 +76,7 @@ class _Verifying:
                 barred=barred,
             )
             if verdict == "ask":
-                notes = (hooked.line(turn, note) for note in said.notes[:MOST_NOTES])
+                notes = said.lines[:MOST_NOTES]
                 where = IN_PLACE if in_place else COPY
                 told = CELLS if len(cells) > 1 else ONE_CELL
                 words = Sentence(told, count=len(cells), where=where)
@@ -150,26 +143,16 @@ def _sources(cells: Sequence[CodeCell]) -> list[tuple[str, str]]:
     return [(cell.cell_id, cell.source) for cell in cells]
 
 
-async def _checked(turn: Turn, cells: Sequence[CodeCell]) -> Checked:
-    """Let the hooks check all cells, as before a run of each."""
-    notes: list[HookNote] = []
-    ask = False
+async def _checked(turn: Turn, cells: Sequence[CodeCell]) -> CodeWarnings:
+    """The warnings on all cells, as before a run of each."""
+    lines: list[Sentence] = []
+    ask, files = False, tuple(name for name, _ in turn.files)
     for cell in cells:
-        code = CellCode(
-            notebook=turn.document.path,
-            cell_id=cell.cell_id,
-            source=cell.source,
-            files=tuple(name for name, _ in turn.files),
-            session_id=turn.session_id,
-            turn=turn.number,
-        )
-        said = await turn.hooks.before_run(code)
+        said = await warnings_on(cell.source, "python", files, unread=False)
+        lines += said.lines
         keys = await checked(partial(code_warnings.keys, turn.scrub), cell.source)
-        if said.refusal is not None:
-            return said
-        notes += said.notes
         ask = ask or said.ask or bool(keys)
-    return Checked(tuple(dict.fromkeys(notes)), ask)
+    return CodeWarnings(tuple(dict.fromkeys(lines)), ask)
 
 
 VERIFY = Tool(

@@ -144,7 +144,7 @@ def _contract(given: Any) -> tuple[Contract | None, tuple[str, ...]]:
         try:
             if key not in Contract.__struct_fields__:
                 raise ValueError(_unknown("expects", str(key), Contract.__struct_fields__))
-            if isinstance(value, str) and key in ("columns", "may_change"):
+            if isinstance(value, str) and key == "columns":
                 value = _names(value)
             msgspec.convert({key: value}, Contract, strict=False)
             known[key] = value

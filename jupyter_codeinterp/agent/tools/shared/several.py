@@ -8,9 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from ....base.sentences import Sentence, together
-from ....run import hooked
 from ....run.approval import policy
-from ....run.approval.hooks import HookNote
 from ....run.deciding import carry_out, check
 from ....run.job import CellJob, Granted
 from ....run.turn.results import OutputRoom, Result, joined, noted
@@ -51,12 +49,11 @@ _OVER = ("rejected", "not_run", "interrupted", "not_started", "not_confirmed")
 
 
 class _Checks(NamedTuple):
-    """``notes``: what the checks say of each cell; ``refusal``: why nothing may run."""
+    """``warnings`` by cell; ``notices``: all of them, for the card."""
 
-    notes: dict[str, tuple[HookNote, ...]] = {}
-    notices: tuple[Sentence, ...] = ()
-    ask: bool = False
-    refusal: Sentence = Sentence()
+    warnings: dict[str, tuple[Sentence, ...]]
+    notices: tuple[Sentence, ...]
+    ask: bool
 
 
 class Several:
@@ -146,9 +143,6 @@ class Several:
         while True:
             info = await turn.kernel_info()
             checks = await self._check(info)
-            if checks.refusal:
-                self._end(title, checks.refusal)
-                return None
             if len(checks.notices) > MOST_NOTICES:
                 not_started(self._step, call, TOO_MUCH)
                 return None
@@ -166,7 +160,8 @@ class Several:
             if verdict == "run":
                 return {}
             if verdict == "refuse":
-                self._end(title, policy.refusal(self._action, turn.mode))
+                refusal = policy.refusal(self._action, turn.mode)
+                self._step.results[call.id] = turn.results.not_run(call, refusal, title, "")
                 return None
             draft = msgspec.structs.replace(
                 draft_of(call, "cells", title, listing, why, *why_barred, *checks.notices),
@@ -179,29 +174,21 @@ class Several:
             if decision.run_all:
                 turn.let_all_run()
             if decision.source == draft.source:
-                return {one: Granted(decision, info, notes) for one, notes in checks.notes.items()}
+                return {one: Granted(decision, info, said) for one, said in checks.warnings.items()}
             why = DIFFERS
 
     async def _check(self, info: KernelInfo | None) -> _Checks:
-        """Check the cells, up to the first one that may not run."""
-        turn, notes, notices = self._turn, dict[str, tuple[HookNote, ...]](), list[Sentence]()
+        turn, warnings, notices = self._turn, dict[str, tuple[Sentence, ...]](), list[Sentence]()
         asks = False
         for job in self._jobs:
             said = await check(job, job.source, info)
             place = turn.notebook.stands(job.cell_id).partition("/")[0]
-            if said.refusal is not None:
-                return _Checks(refusal=_about(place, hooked.line(turn, said.refusal)))
-            notices += [_about(place, hooked.line(turn, note)) for note in said.notes]
-            notes[job.cell_id] = said.notes
+            notices += [
+                Sentence("Cell {place}: {words}", place=place, words=line) for line in said.lines
+            ]
+            warnings[job.cell_id] = said.lines
             asks |= said.ask
-        return _Checks(notes, tuple(notices), asks)
-
-    def _end(self, title: Sentence, words: str) -> None:
-        self._step.results[self._call.id] = self._turn.results.not_run(self._call, words, title, "")
-
-
-def _about(place: str, words: Sentence) -> Sentence:
-    return Sentence("Cell {place}: {words}", place=place, words=words)
+        return _Checks(warnings, tuple(notices), asks)
 
 
 def _ids(jobs: Sequence[CellJob]) -> str:

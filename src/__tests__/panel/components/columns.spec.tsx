@@ -67,8 +67,7 @@ async function shown() {
         failed: false
       }
     ],
-    hidden: new Set(['secret']),
-    protected: new Set()
+    hidden: new Set(['secret'])
   };
   render(
     <PanelContext.Provider value={surroundings(made.store)}>

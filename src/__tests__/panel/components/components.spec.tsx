@@ -113,8 +113,7 @@ it.each([true, false])(
     const cell = { id: 'c', number: 1, line: '1 / 0', isPrivate: false };
     made.notebooks.named = {
       cells: [{ ...cell, count: 1, failed }],
-      hidden: new Set(),
-      protected: new Set()
+      hidden: new Set()
     };
     inPanel(<Panel />, made);
     await act(settled);
@@ -434,15 +433,8 @@ describe('a card', () => {
     ).toBeNull();
   });
 
-  it('says what checks of the server said of the run, as text', async () => {
-    const notes = ['audit: <b>Written</b> down.'];
-    await panel(started, opened, waiting, decided, running, done({ notes }));
-    const card = screen.getByRole('group', { name: 'Load the data' });
-    expect(within(card).getByText('audit: <b>Written</b> down.')).toBeTruthy();
-  });
-
   it('is drawn from a journal that knows of no such checks', async () => {
-    const { notes: _, findings: __, ...old } = done() as ToolDone;
+    const { findings: _, ...old } = done() as ToolDone;
     await panel(started, opened, waiting, decided, running, old as ToolDone);
     expect(screen.getByRole('group', { name: 'Load the data' })).toBeTruthy();
   });

@@ -239,8 +239,7 @@ describe('a word behind an at-sign', () => {
         { ...cell, id: 'b2', number: 2, isPrivate: true },
         { ...cell, id: 'c3', number: 3, line: '1 / 0', failed: true }
       ],
-      hidden: new Set(['secret']),
-      protected: new Set(['df'])
+      hidden: new Set(['secret'])
     };
     made.api.known_names = {
       variables: [
@@ -277,7 +276,7 @@ describe('a word behind an at-sign', () => {
     await act(settled);
     expect(options()).toEqual([
       'the last errorcell 3',
-      'dfDataFrame 3 × 2protected',
+      'dfDataFrame 3 × 2',
       'cell 1import pandas',
       'cell 2private',
       'cell 31 / 0',
@@ -285,7 +284,7 @@ describe('a word behind an at-sign', () => {
     ]);
     write('Plot @d');
     await act(settled);
-    expect(chosen()).toBe('dfDataFrame 3 × 2protected');
+    expect(chosen()).toBe('dfDataFrame 3 × 2');
     await press('Enter');
     expect(field().value).toBe('Plot df ');
     expect(field().selectionStart).toBe(8);

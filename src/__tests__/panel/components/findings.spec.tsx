@@ -3,8 +3,7 @@ import {
   cleanup,
   fireEvent,
   render,
-  screen,
-  waitFor
+  screen
 } from '@testing-library/react';
 import React from 'react';
 import { PanelContext } from '../../../panel/components/elements/context';
@@ -29,8 +28,7 @@ const FINDING: Finding = {
   sentence: "`region == '<b>Nord'` matched 0 of 429 rows.",
   place: PLACE,
   evidence: [],
-  audience: 'person',
-  key: '0123456789abcdef'
+  audience: 'person'
 };
 
 async function card(change: Partial<ToolDone>) {
@@ -54,7 +52,7 @@ const button = (name: string) => screen.findByRole('button', { name });
 
 it('says what checks found in the run, with the line and the code, as text', async () => {
   const gone = { ...FINDING, place: null, sentence: 'A name with ` is gone.' };
-  await card({ findings: [FINDING, { ...gone, key: '' }] });
+  await card({ findings: [FINDING, gone] });
   const code = await screen.findByText("region == '<b>Nord'");
   expect(code.tagName).toBe('CODE');
   expect(code.parentElement?.textContent).toBe(
@@ -62,9 +60,6 @@ it('says what checks found in the run, with the line and the code, as text', asy
   );
   expect(screen.getByText('A name with ` is gone.')).toBeTruthy();
   expect(screen.getAllByRole('button', { name: 'Show' })).toHaveLength(1);
-  expect(screen.getAllByRole('button', { name: 'Not a problem' })).toHaveLength(
-    1
-  );
 });
 
 it('marks the place in the code that ran', async () => {
@@ -79,37 +74,4 @@ it('says that the cell has that code no longer', async () => {
   notebooks.hasCode = false;
   fireEvent.click(await button('Show'));
   expect(await screen.findByText(/no longer in the cell/)).toBeTruthy();
-});
-
-it('silences a finding and offers to undo, with the focus on it', async () => {
-  const { client } = await card({ findings: [FINDING] });
-  const toggle = await button('Not a problem');
-  toggle.focus();
-  fireEvent.click(toggle);
-  const { key } = FINDING;
-  const asked = { session_id: 's1', key };
-  await waitFor(() =>
-    expect(client.ofType('silence_finding')).toMatchObject([
-      { ...asked, silenced: true }
-    ])
-  );
-  const silence = (silenced: boolean): Event => ({
-    type: 'finding_silenced',
-    key,
-    silenced,
-    window: 1
-  });
-  await act(async () => client.play('s1', silence(true)));
-  expect(await screen.findByText('Hidden in this notebook.')).toBeTruthy();
-  expect(screen.queryByRole('button', { name: 'Show' })).toBeNull();
-  expect(document.activeElement).toBe(await button('Undo'));
-  fireEvent.click(toggle);
-  await waitFor(() =>
-    expect(client.ofType('silence_finding')[1]).toMatchObject({
-      ...asked,
-      silenced: false
-    })
-  );
-  await act(async () => client.play('s1', silence(false)));
-  expect(await button('Not a problem')).toBe(toggle);
 });

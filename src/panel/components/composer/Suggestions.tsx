@@ -1,4 +1,3 @@
-import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import { usePanel } from '../elements/context';
 
@@ -9,8 +8,6 @@ export interface ISuggestion {
   readonly detail: string;
   /** The heading above it; '' for none. Entries of a group follow each other. */
   readonly group?: string;
-  /** Whether this variable is protected; undefined for entries that cannot be. */
-  readonly isProtected?: boolean;
 }
 
 /** Entries shown at most. */
@@ -67,10 +64,8 @@ export function Suggestions(props: {
   /** A line under the list; '' for none. */
   note: string;
   choose: (index: number) => void;
-  /** Turn the protection of a variable on or off. */
-  toggle?: (index: number) => void;
 }): JSX.Element {
-  const { id, label, found, more, active, note, choose, toggle } = props;
+  const { id, label, found, more, active, note, choose } = props;
   const { trans } = usePanel();
   const list = React.useRef<HTMLDivElement>(null);
   React.useEffect(() => {
@@ -80,7 +75,7 @@ export function Suggestions(props: {
     shown?.scrollIntoView?.({ block: 'nearest' });
   }, [active, found]);
   const option = (
-    { key, label, detail, isProtected }: ISuggestion,
+    { key, label, detail }: ISuggestion,
     index: number
   ): JSX.Element => (
     <button
@@ -94,13 +89,6 @@ export function Suggestions(props: {
     >
       <span>{label}</span>
       {detail && <small>{detail}</small>}
-      {toggle && isProtected !== undefined && (
-        <Shield
-          isProtected={isProtected}
-          toggle={() => toggle(index)}
-          trans={trans}
-        />
-      )}
     </button>
   );
   let count = 0;
@@ -129,37 +117,6 @@ export function Suggestions(props: {
       </div>
       {below.length > 0 && <p>{below.join(' · ')}</p>}
     </div>
-  );
-}
-
-/**
- * A toggle for the protection of a variable. `offers.tsx` handles its key, as the focus stays
- * in the field.
- */
-function Shield(props: {
-  isProtected: boolean;
-  toggle: () => void;
-  trans: TranslationBundle;
-}): JSX.Element {
-  const { isProtected, toggle, trans } = props;
-  const words = isProtected
-    ? trans.__('Protected: code that changes it asks in every mode')
-    : trans.__('Protect: ask before code changes it, in every mode');
-  return (
-    <span
-      className="jp-codeinterp-Shield"
-      data-on={isProtected}
-      title={trans.__('%1 (Alt+Enter)', words)}
-      onClick={event => {
-        event.stopPropagation();
-        toggle();
-      }}
-    >
-      <svg viewBox="0 0 16 16" aria-hidden>
-        <path d="M8 1.5 13 3.4v4.1c0 3.2-2.1 5.7-5 7-2.9-1.3-5-3.8-5-7V3.4z" />
-      </svg>
-      {isProtected && <small>{trans.__('protected')}</small>}
-    </span>
   );
 }
 

@@ -74,8 +74,6 @@ export function allMentions(
     const size = shape.join(' × ');
     const detail = [type, size].filter(Boolean).join(' ');
     add({ kind: 'variable', name }, name, detail);
-    const isProtected = outline?.protected.has(name);
-    found.push({ ...found.pop()!, isProtected });
   }
   group = trans.__('Columns and keys');
   // The latest tables first, as the server counts.

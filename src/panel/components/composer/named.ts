@@ -10,8 +10,6 @@ export interface INameable {
   readonly all: readonly IMention[];
   /** A remark under the list; '' if none. */
   readonly note: string;
-  /** Read the notebook's outline again after its protected names have changed. */
-  outlined(): void;
 }
 
 /**
@@ -60,8 +58,7 @@ export function useNameable(
       : known.earlier
         ? trans.__('The kernel is busy. Showing the last known variables.')
         : '';
-  const outlined = () => setOutline(store.notebooks.outline(notebook));
-  return { all, note, outlined };
+  return { all, note };
 }
 
 /** `names`, with all columns of the table of this name instead of the first ones. */

@@ -1,6 +1,5 @@
 /** Completion of the word at the caret: a list above the message field, and its keys. */
 import React from 'react';
-import { toggleProtected } from '../../../notebook/runs/protect';
 import type { ISlashCommand } from '../elements/context';
 import { usePanel } from '../elements/context';
 import { IMention, matching } from './mentions';
@@ -39,7 +38,7 @@ export function useOffers(options: {
   mentioned: readonly string[];
 }): IOffers {
   const { notebook, text, caret, setCaret, run, call, name } = options;
-  const { slash, store, trans } = usePanel();
+  const { slash, trans } = usePanel();
   const id = React.useId();
   const [focused, setFocused] = React.useState(false);
   /** The sign and start of the word whose list the person closed with Escape. */
@@ -51,11 +50,7 @@ export function useOffers(options: {
     setPlain('');
   }
   const naming = word?.kind === '@' && plain !== named && focused;
-  const { all, note, outlined } = useNameable(
-    notebook,
-    naming,
-    word?.typed ?? ''
-  );
+  const { all, note } = useNameable(notebook, naming, word?.typed ?? '');
   const mentions = React.useMemo(
     () => (naming ? matching(all, word.typed) : []),
     [all, naming, word?.typed]
@@ -85,18 +80,6 @@ export function useOffers(options: {
     choose: index => found[index].take(),
     close: () => setPlain(named)
   });
-  const protect = (index: number) => {
-    const model = store.notebooks.modelOf(notebook);
-    const chosen = found[index];
-    if (
-      chosen?.isProtected !== undefined &&
-      model &&
-      store.state.byPerson() &&
-      toggleProtected(model, chosen.label)
-    ) {
-      outlined();
-    }
-  };
   const isUnknown = naming && !!word?.typed && !word.isBare && !found.length;
   const isOpen = focused && (found.length > 0 || isUnknown) && plain !== named;
   return {
@@ -116,7 +99,6 @@ export function useOffers(options: {
               : ''
         }
         choose={index => found[index].take()}
-        toggle={naming ? protect : undefined}
       />
     ) : null,
     field: {
@@ -131,14 +113,7 @@ export function useOffers(options: {
       onFocus: () => setFocused(true),
       onBlur: () => setFocused(false)
     },
-    onKey: event => {
-      if (isOpen && naming && event.altKey && event.key === 'Enter') {
-        protect(active);
-        event.preventDefault();
-        return true;
-      }
-      return isOpen && onKey(event);
-    }
+    onKey: event => isOpen && onKey(event)
   };
 }
 

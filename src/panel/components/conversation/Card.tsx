@@ -1,7 +1,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import React from 'react';
-import { Words } from '../../../words';
 import { withoutStatus } from '../../view/cards';
 import { ICardItem, isUndecided } from '../../view/view';
 import { Button } from '../elements/Button';
@@ -123,11 +122,6 @@ export const Card = React.memo(function Card({ card }: { card: ICardItem }) {
       {card.sandbox.length > 0 && <Observations seen={card.sandbox} />}
       {isKernel && card.status === 'ok' && <KernelEnd card={card} />}
       {card.findings.length > 0 && <Findings card={card} />}
-      {card.notes.map((note, index) => (
-        <p key={index} className="jp-codeinterp-Card-notice">
-          <Words>{note}</Words>
-        </p>
-      ))}
       {card.comment && (
         <div
           className="jp-codeinterp-Message"

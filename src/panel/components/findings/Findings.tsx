@@ -1,5 +1,5 @@
 /**
- * The findings of checks on a run, with the buttons “Show” and “Not a problem”.
+ * The findings of checks on a run, each with a button that shows its place.
  */
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
@@ -23,9 +23,7 @@ function OneFinding(props: { card: ICardItem; finding: Finding }): JSX.Element {
   const { card, finding } = props;
   const { store, trans } = usePanel();
   const [lost, setLost] = React.useState(false);
-  const { key, place } = finding;
-  const silenced = card.silenced.includes(key);
-  const sentence = sentenceOf(finding, trans);
+  const { place } = finding;
   const show = async () => {
     const source = card.source || card.draft?.source || '';
     setLost(!(await store.showCode(card.cellId, source, place!)));
@@ -37,15 +35,9 @@ function OneFinding(props: { card: ICardItem; finding: Finding }): JSX.Element {
       aria-label={trans.__('Finding')}
     >
       <span className="jp-codeinterp-Finding-words">
-        {silenced ? (
-          <span role="status" title={sentence}>
-            {trans.__('Hidden in this notebook.')}
-          </span>
-        ) : (
-          <Words>{sentence}</Words>
-        )}
+        <Words>{sentenceOf(finding, trans)}</Words>
       </span>{' '}
-      {!silenced && place && card.cellId && (
+      {place && card.cellId && (
         <Button
           look="link"
           title={trans.__('Mark this place in the cell')}
@@ -54,23 +46,7 @@ function OneFinding(props: { card: ICardItem; finding: Finding }): JSX.Element {
           {trans.__('Show')}
         </Button>
       )}
-      {key && (
-        // The same element, so that the focus stays on it.
-        <Button
-          look="link"
-          title={
-            silenced
-              ? trans.__('Report this again')
-              : trans.__(
-                  'Don’t report this again in this notebook, to you or the model'
-                )
-          }
-          onClick={() => void store.conversation.silence(key, !silenced)}
-        >
-          {silenced ? trans.__('Undo') : trans.__('Not a problem')}
-        </Button>
-      )}
-      {lost && !silenced && (
+      {lost && (
         <span role="status">
           {trans.__('This code is no longer in the cell.')}
         </span>
