@@ -9,9 +9,8 @@ from ..base.off_loop import off_loop
 from ..run.turn.turn import Turn
 from ..view import rule_files
 from ..view.context import Context
-from ..view.outputs import size
 from ..view.skills import NO_SKILLS, skills_told
-from ..wire.ops import Snapshot
+from ..wire.ops import Snapshot, weight
 
 NOT_DESCRIBED = "[Could not describe the notebook. read_notebook shows its cells.]"
 
@@ -50,7 +49,7 @@ async def _described(turn: Turn, snapshot: Snapshot, describe: Callable[[Context
     fresh = Context(turn.context.state, turn.untrusted.scrub)
     text = await off_loop(
         lambda: describe(fresh),
-        sum(len(cell.source) + size(cell.outputs) for cell in snapshot.cells),
+        sum(len(cell.source) + weight(cell.outputs) for cell in snapshot.cells),
         lambda: NOT_DESCRIBED,
     )
     if text != NOT_DESCRIBED:

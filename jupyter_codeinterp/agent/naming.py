@@ -13,10 +13,10 @@ from ..base.sentences import Sentence
 from ..run.turn.turn import Turn
 from ..view import attached
 from ..view.notebook_prompt import one_line
-from ..view.outputs import size
 from ..view.references import Named, named
 from ..view.skills import Skill, called_told
 from ..wire.events import CALLED, Note, Reference
+from ..wire.ops import weight
 
 MOST_LOOKED_THROUGH = 2_000
 """Files beside the notebook that a look-up lists."""
@@ -56,7 +56,7 @@ async def look_up(turn: Turn, references: Sequence[Reference], *, again: bool = 
     words = {name: one.words for name, one in seen.items()}
     found = await off_loop(
         lambda: named(references, snapshot, variables, files, turn.untrusted, words),
-        sum(len(cell.source) + size(cell.outputs) for cell in snapshot.cells),
+        sum(len(cell.source) + weight(cell.outputs) for cell in snapshot.cells),
         lambda: Named(NOT_READ),
     )
     for cell_id in found.whole:

@@ -16,10 +16,20 @@ from typing import Literal, NamedTuple
 from ..base.off_loop import INLINE
 from ..base.sentences import Sentence
 from ..notebook.passive import is_passive
-from ..view.outputs import Seen, size
+from ..view.outputs import Seen
 from ..wire.events import DraftDecided, DraftOpened, Status
 from ..wire.messages import ToolUse
-from ..wire.ops import CellView, Delete, FinishRun, Insert, Output, Receipt, SetSource, line_ends
+from ..wire.ops import (
+    CellView,
+    Delete,
+    FinishRun,
+    Insert,
+    Output,
+    Receipt,
+    SetSource,
+    line_ends,
+    weight,
+)
 from ..wire.ports import ExecutionDone, KernelInfo, Slot
 from .approval import policy
 from .approval.decisions import Decision
@@ -335,7 +345,7 @@ class CellJob:
         count = done.execution_count if done is not None else None
         if trusted is None:
             # Stop waits for nothing.
-            trusted = at.is_trusted or (size(outputs) <= INLINE and is_passive(outputs))
+            trusted = at.is_trusted or (weight(outputs) <= INLINE and is_passive(outputs))
         end = FinishRun(self.cell_id, at.run_id, outputs, count, trusted, kept)
         if done is not None and at.slot is not None:
             at.slot.listen_on(partial(self.turn.came_late, end))

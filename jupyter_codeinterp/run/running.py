@@ -19,10 +19,10 @@ from ..base.off_loop import off_loop
 from ..base.sentences import Sentence
 from ..journal.prose import known_language
 from ..notebook.passive import is_passive, passive_data
-from ..view.outputs import Seen, size
+from ..view.outputs import Seen
 from ..view.plain_text import clean
 from ..wire.events import KernelWaiting, Note, RunStarted
-from ..wire.ops import BeginRun, Receipt, SetSource, Snapshot, digest
+from ..wire.ops import BeginRun, Receipt, SetSource, Snapshot, digest, weight
 from ..wire.ports import (
     DisplayUpdated,
     ExecutionDone,
@@ -241,7 +241,7 @@ async def _put_into_cell(job: CellJob, at: RunAttempt, done: ExecutionDone) -> t
     """Put all outputs into the cell and save. Returns notes on what failed."""
     turn = job.turn
     trusted = at.is_trusted or await off_loop(
-        lambda: is_passive(done.outputs), size(done.outputs), lambda: False
+        lambda: is_passive(done.outputs), weight(done.outputs), lambda: False
     )
     at.hides_output = not trusted
     kept = await turn.store.keep_outputs(turn.session_id, done.outputs)

@@ -16,12 +16,11 @@ import msgspec
 from ..base.sentences import Sentence
 from ..wire.messages import IMAGES_A_REQUEST, PDF, Document, Image, ImageSource, PdfSource
 from ..wire.ports import ModelInfo
-from .images import JPEG, MAX_EDGE, NOT_WHOLE, PNG, media_type, size
+from .images import JPEG, MAX_EDGE, PNG, media_type, size
 from .outputs import IMAGES_A_RESULT
 
 NAMES: Mapping[str, str] = {PNG: "PNG", JPEG: "JPEG", PDF: "PDF"}
 """Names for people, by media type."""
-ENCRYPTED = Sentence("it is password-protected")
 
 _NEAR_THE_END = 2_048
 """Last bytes of a PDF, which must contain its end marker: some programs write more after it."""
@@ -64,39 +63,30 @@ class FileRoom(msgspec.Struct):
 
 NOT_READ = Sentence("it is larger than {limit} MB, or could not be read")
 OTHER_TYPE = Sentence("it is not a PNG, JPEG or PDF")
-TOO_WIDE = Sentence("{width}x{height} pixels exceed {limit} per side")
+TOO_LARGE = Sentence("it exceeds {limit} MB or {edge} pixels per side")
+DAMAGED = Sentence("it is damaged, incomplete or password-protected")
 NO_FILES = Sentence("the model {model} does not accept {kind} files")
-MOST_FILES = Sentence("a conversation shows at most {limit} MB of files")
-MOST_IMAGES = Sentence("a conversation shows at most {limit} images")
-
-
-def claims(name: str) -> bool:
-    """Whether a person expects a file with this name to be shown."""
-    return name.lower().endswith(_CLAIMS)
+NO_ROOM = Sentence("a conversation shows at most {images} images and {limit} MB of files")
 
 
 def see(name: str, title: str, data: bytes | None, info: ModelInfo, room: FileRoom) -> SeenFile:
     """Check a file, and take its size from ``room``. ``data``: None if the file is too large or
     could not be read. ``title``: the name, inert and without keys."""
-    if data is None:
-        large = Sentence(NOT_READ, limit=MOST_READ / 1e6)
-        return _not_shown(large) if claims(name) else SeenFile()
-    media = media_type(data)
-    if not media:
-        return _not_shown(OTHER_TYPE) if claims(name) else SeenFile()
-    found = pdf_fault(data) if media == PDF else _image(data, media)
+    media = media_type(data or b"")
+    if data is None or not media:
+        why = Sentence(NOT_READ, limit=MOST_READ / 1e6) if data is None else OTHER_TYPE
+        return _not_shown(why) if name.lower().endswith(_CLAIMS) else SeenFile()
     kind = NAMES[media]
-    why = found if isinstance(found, str) else _no_room(media, len(data), info, room)
-    if why:
-        return _not_shown(why, kind)
+    fault = _fault(data, media) or _no_room(media, len(data), info, room)
+    if fault:
+        return _not_shown(fault, kind)
     room.size -= len(data)
     encoded = base64.b64encode(data).decode("ascii")
-    if isinstance(found, tuple):
-        room.images -= 1
-        width, height = found
-        words = f"{kind} of {width}x{height} pixels, shown below"
-        return SeenFile(words, "", Image(ImageSource(media, encoded)))
-    return SeenFile("PDF, shown below", "", Document(PdfSource(encoded), title))
+    words = f"{kind}, shown below"
+    if media == PDF:
+        return SeenFile(words, "", Document(PdfSource(encoded), title))
+    room.images -= 1
+    return SeenFile(words, "", Image(ImageSource(media, encoded)))
 
 
 def _not_shown(why: str, kind: str = "") -> SeenFile:
@@ -104,38 +94,27 @@ def _not_shown(why: str, kind: str = "") -> SeenFile:
     return SeenFile(f"{what} is not shown to you: {why}; {BY_CODE}", why)
 
 
-def pdf_fault(data: bytes) -> str | None:
-    """What is wrong with a PDF, in words; None if it can be sent."""
-    if len(data) > MOST_OF_PDF:
-        return _too_large(data, MOST_OF_PDF)
-    if b"%%EOF" not in data[-_NEAR_THE_END:]:
-        return NOT_WHOLE
-    return ENCRYPTED if _ENCRYPTED.search(data) else None
-
-
-def _image(data: bytes, media: str) -> tuple[int, int] | str:
-    """Width and height in pixels, or words on what is wrong."""
-    if len(data) > MOST_OF_IMAGE:
-        return _too_large(data, MOST_OF_IMAGE)
+def _fault(data: bytes, media: str) -> str:
+    """Why no model can get the file; "" if one can."""
+    most = MOST_OF_PDF if media == PDF else MOST_OF_IMAGE
+    too_large = Sentence(TOO_LARGE, limit=most / 1e6, edge=MAX_EDGE)
+    if len(data) > most:
+        return too_large
+    if media == PDF:
+        is_whole = b"%%EOF" in data[-_NEAR_THE_END:] and not _ENCRYPTED.search(data)
+        return "" if is_whole else DAMAGED
     found = size(data, media)
-    if isinstance(found, tuple) and max(found) > MAX_EDGE:
-        width, height = found
-        return Sentence(TOO_WIDE, width=width, height=height, limit=MAX_EDGE)
-    return found
-
-
-def _too_large(data: bytes, most: int) -> str:
-    return Sentence("{size:.1f} MB exceed {limit} MB", size=len(data) / 1e6, limit=most / 1e6)
+    if found is None:
+        return DAMAGED
+    return too_large if max(found) > MAX_EDGE else ""
 
 
 def _no_room(media: str, size: int, info: ModelInfo, room: FileRoom) -> str:
     """Why the model cannot get the file; "" if it can."""
     if media not in info.takes or (media != PDF and info.images is False):
         return Sentence(NO_FILES, model=info.name or info.id, kind=NAMES[media])
-    if size > room.size:
-        return Sentence(MOST_FILES, limit=MOST_OF_ALL // 1_000_000)
-    if media != PDF and room.images <= 0:
-        return Sentence(MOST_IMAGES, limit=IMAGES_A_CONVERSATION)
+    if size > room.size or (media != PDF and room.images <= 0):
+        return Sentence(NO_ROOM, images=IMAGES_A_CONVERSATION, limit=MOST_OF_ALL // 1_000_000)
     return ""
 
 

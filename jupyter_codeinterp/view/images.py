@@ -12,11 +12,9 @@ import re
 import struct
 import zlib
 
-from ..base.sentences import Sentence
 from ..wire.messages import PDF, Image, ImageSource
 
 PNG, JPEG = "image/png", "image/jpeg"
-NOT_WHOLE = Sentence("it is damaged or incomplete")
 
 MAX_BYTES = 1_000_000
 MAX_EDGE = 8_000
@@ -43,7 +41,7 @@ def load(encoded: str) -> Image | str:
         return "its data is damaged"
     media = media_type(data)
     found = size(data, media)
-    if isinstance(found, str):
+    if found is None:
         return "it is not a complete PNG or JPEG"
     if len(data) > MAX_BYTES or max(found) > MAX_EDGE:
         return f"{found[0]}x{found[1]} pixels and {len(data):,} bytes are too large"
@@ -59,11 +57,11 @@ def media_type(data: bytes) -> str:
     return PDF if data.startswith(b"%PDF-") else ""
 
 
-def size(data: bytes, media: str) -> tuple[int, int] | str:
-    """Width and height in pixels of a complete image, or words on what is wrong."""
+def size(data: bytes, media: str) -> tuple[int, int] | None:
+    """Width and height in pixels; None if it is no complete image."""
     read = {PNG: _png_size, JPEG: _jpeg_size}.get(media)
     found = read(data) if read is not None else None
-    return found if found is not None and min(found) > 0 else NOT_WHOLE
+    return found if found is not None and min(found) > 0 else None
 
 
 def _png_size(data: bytes) -> tuple[int, int] | None:

@@ -207,24 +207,6 @@ def _one_word(cell_id: str) -> str:
     )
 
 
-def size(outputs: Sequence[Output]) -> int:
-    """Roughly the characters to read."""
-    total = 0
-    for output in islice(outputs, MOST_OUTPUTS):
-        if isinstance(output, dict):
-            values = [*output.values(), *_mapping(output.get("data")).values()]
-            total += 10 + sum(map(_length, values))
-    return total
-
-
-def _length(value: Any) -> int:
-    if isinstance(value, str):
-        return len(value)
-    if isinstance(value, list):
-        return sum(len(part) if isinstance(part, str) else 10 for part in value)
-    return 10
-
-
 def summary(outputs: Sequence[Output], scrub: Scrub = str) -> str:
     """The error as one line for a card; "" without one."""
     for output in outputs:

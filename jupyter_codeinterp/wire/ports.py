@@ -165,7 +165,6 @@ class KernelInfo(msgspec.Struct, frozen=True):
     start."""
     language: str
     language_version: str
-    file_extension: str = ""
     sandboxed: bool = False
     """Whether the server has put the kernel's process into a sandbox."""
 

@@ -65,7 +65,7 @@ from jupyter_codeinterp.wire import ops
 from jupyter_codeinterp.wire.commands import SessionInfo
 from jupyter_codeinterp.wire.messages import Text, ToolResult, ToolUse, assistant, user
 from jupyter_codeinterp.wire.ops import CellView, Snapshot
-from jupyter_codeinterp.wire.ports import KernelState
+from jupyter_codeinterp.wire.ports import KernelState, ModelInfo
 from tests.attacks.shapes import SHAPES
 from tests.busy import growth
 from tests.core.conftest import bench, jp_asyncio_loop, room, shared_room, store
@@ -320,7 +320,9 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "untrusted.balanced": lambda t: untrusted.balanced(t, "0" * 16),
     "budget.LoopGuard.add": lambda t: budget.LoopGuard().add(ToolUse("1", "x", {"a": t}), t),
     "reported.read": check_all,
-    "attached.pdf_fault": lambda t: attached.pdf_fault(encoded(t)),
+    "attached.see": lambda t: attached.see(
+        "a.pdf", "a.pdf", b"%PDF-" + encoded(t), ModelInfo("m", "M"), attached.FileRoom(1)
+    ),
     "images.media_type": lambda t: images.media_type(encoded(t)),
     "images.size": lambda t: [images.size(head + encoded(t), media) for head, media in HEADS],
     "read_notebook.cell_texts": lambda t: read_notebook.cell_texts(
@@ -597,7 +599,7 @@ def test_no_pattern_of_the_package_is_slow(name: str) -> None:
 def test_a_saved_output_of_the_wrong_shape_is_read_all_the_same(given: list[Any]) -> None:
     outputs.see(given, images_left=3)
     outputs.full_text(given)
-    assert outputs.size(given) >= 0
+    assert ops.weight(given) >= 0
 
 
 def test_json_that_is_nested_too_deep_is_said_in_words() -> None:

@@ -23,8 +23,10 @@ from jupyter_codeinterp.app.notebooks.instructions import before_save, rule_file
 from jupyter_codeinterp.app.notebooks.notebook_kernels import NotebookKernels
 from jupyter_codeinterp.app.notebooks.scan import look_around
 from jupyter_codeinterp.app.notebooks.siblings import read_sibling, sibling_files, sibling_heads
-from jupyter_codeinterp.app.verify import notebook as verify
+from jupyter_codeinterp.app.verify import folder as verify_folder
+from jupyter_codeinterp.app.verify import verifier as verify
 from jupyter_codeinterp.app.verify.folder import MOST_FILES, copy_of
+from jupyter_codeinterp.app.verify.folder import _copy as copy_one
 from jupyter_codeinterp.base.errors import CodeInterpError
 from jupyter_codeinterp.features.mcp_client.entries import entries_for
 from jupyter_codeinterp.features.mcp_server import service
@@ -243,20 +245,23 @@ def test_only_a_regular_file_is_opened(tmp_path: Path, kind: str) -> None:
         pass
 
 
-def test_a_link_in_place_of_a_file_that_was_listed_is_not_copied(tmp_path: Path) -> None:
+def test_a_link_in_place_of_a_file_that_was_listed_is_not_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     work, outside = tmp_path / "work", tmp_path / "outside"
     work.mkdir()
     outside.write_text(SECRET)
     file = work / "data.txt"
     file.write_text("mine")
 
-    def swaps() -> bool:
+    def swaps(folder: Path, path: str, target: Path) -> None:
         file.unlink()
         file.symlink_to(outside)
-        return False
+        copy_one(folder, path, target)
 
+    monkeypatch.setattr(verify_folder, "_copy", swaps)
     with pytest.raises(OSError):
-        copy_of(work, swaps)
+        copy_of(work)
 
 
 @pytest.mark.parametrize("name", READERS)

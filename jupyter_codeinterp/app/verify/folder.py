@@ -6,8 +6,6 @@ import asyncio
 import os
 import shutil
 import tempfile
-import threading
-from collections.abc import Callable
 from pathlib import Path
 
 from ...base.errors import CommandError
@@ -20,9 +18,9 @@ _LEFT_OUT = frozenset((".git", ".ipynb_checkpoints", "__pycache__", ".mypy_cache
 PREFIX = "codeinterp-verify-"
 
 
-def copy_of(folder: Path, given_up: Callable[[], bool] = lambda: False) -> Path | None:
+def copy_of(folder: Path) -> Path | None:
     """A copy in a temporary folder of its own. None if the folder is too large, has anything but
-    files and folders (such as links), or ``given_up`` returns true. Blocks; raises OSError."""
+    files and folders (such as links). Blocks; raises OSError."""
     files = _files(folder)
     if files is None:
         return None
@@ -31,9 +29,6 @@ def copy_of(folder: Path, given_up: Callable[[], bool] = lambda: False) -> Path 
     try:
         copy.mkdir()
         for file in files:
-            if given_up():
-                remove(copy)
-                return None
             _copy(folder, file, copy / file)
     except OSError:
         remove(copy)
@@ -44,13 +39,11 @@ def copy_of(folder: Path, given_up: Callable[[], bool] = lambda: False) -> Path 
 async def copied(folder: Path) -> Path:
     """A temporary copy of the folder. Cancelling leaves no copy. Raises CommandError
     ``in_folder``."""
-    given_up = threading.Event()
-    # Cancelling the task would not stop the thread, so the thread checks a flag.
-    copying = asyncio.ensure_future(asyncio.to_thread(copy_of, folder, given_up.is_set))
+    copying = asyncio.ensure_future(asyncio.to_thread(copy_of, folder))
     try:
         copy = await asyncio.shield(copying)
     except asyncio.CancelledError:
-        given_up.set()
+        # Cancelling the task does not stop the thread.
         await asyncio.shield(_without_copy(copying))
         raise
     except OSError as error:

@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 
-from ...view.outputs import size
 from ...wire.events import Figure, Origin
+from ...wire.ops import weight
 from .answer import LinkedProse
 from .labels import Labels
 from .numbers import Number, has_decimal_commas, numbers, scan
@@ -89,7 +89,7 @@ def _units(text: str) -> int:
 
 def work(answer: str, cells: Sequence[OutputCell], said: str) -> int:
     """Roughly the characters that ``look_up`` reads."""
-    shown = min(MOST_TEXT, sum(size(cell.outputs) for cell in cells))
+    shown = min(MOST_TEXT, sum(weight(cell.outputs) for cell in cells))
     compared = answer.count("](#") * shown // 10  # The title of each link, with each number.
     return len(answer) + shown + compared + min(MOST_SAID, len(said))
 

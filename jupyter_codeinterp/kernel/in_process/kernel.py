@@ -29,7 +29,7 @@ class InProcessKernel:
         self._shell = shell
         self._main = main
         self._idle = asyncio.Lock()
-        self._info = KernelInfo(KERNEL_ID, 1, "python", platform.python_version(), ".py")
+        self._info = KernelInfo(KERNEL_ID, 1, "python", platform.python_version())
 
     @property
     def kernel_id(self) -> str:

@@ -103,7 +103,6 @@ class KernelLink:
             start=self.start,
             language=language,
             language_version=self._language.get("version", ""),
-            file_extension=self._language.get("file_extension", ""),
             sandboxed=self.process.sandbox is not None,
         )
 

@@ -102,7 +102,7 @@ class Results:
             lambda: outputs.see(
                 cell_outputs, images_left=left, budget=room.characters, scrub=scrub
             ),
-            outputs.size(cell_outputs),
+            weight(cell_outputs),
             lambda: Seen(UNREADABLE),
         )
 

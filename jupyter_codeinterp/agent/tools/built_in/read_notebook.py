@@ -16,7 +16,7 @@ from ....view.notebook_prompt import cell_tag, count_text, earlier
 from ....view.outputs import Seen
 from ....view.plain_text import cut
 from ....view.untrusted import Untrusted
-from ....wire.ops import CellView
+from ....wire.ops import CellView, weight
 from ....wire.ports import KernelState
 from ..shared.base import Tool, ToolContext
 
@@ -34,7 +34,7 @@ async def _run(context: ToolContext, given: ReadCells) -> Seen:
     state = await context.turn.kernel.state()
     text, whole = await off_loop(
         partial(cell_texts, cells, given.outputs, context.untrusted, state),
-        sum(len(cell.source) + outputs.size(cell.outputs) for cell in cells),
+        sum(len(cell.source) + weight(cell.outputs) for cell in cells),
         lambda: (UNREADABLE, ()),
     )
     for cell in whole:

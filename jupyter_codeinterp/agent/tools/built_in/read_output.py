@@ -14,7 +14,7 @@ from ....run.turn.results import UNREADABLE
 from ....view import outputs
 from ....view.outputs import Seen
 from ....view.skills import skill_text
-from ....wire.ops import PRIVATE
+from ....wire.ops import PRIVATE, weight
 from ..shared.base import Tool, ToolContext
 
 
@@ -40,7 +40,7 @@ async def _run(context: ToolContext, given: ReadOutput) -> Seen:
         given.max_chars,
         scrub=turn.untrusted.scrub,
     )
-    return await off_loop(read, outputs.size(shown), lambda: Seen(UNREADABLE))
+    return await off_loop(read, weight(shown), lambda: Seen(UNREADABLE))
 
 
 READ_OUTPUT = Tool(
