@@ -30,7 +30,6 @@ from ..run.turn.results import Results
 from ..run.turn.turn import StoppedRun, Turn, know_variables, look_around, made_by
 from ..run.turn.workplace import Workplace
 from ..view.context import Context
-from ..view.outputs import size
 from ..view.redaction.found_secrets import without_keys
 from ..view.redaction.private_names import PrivateNames
 from ..view.rule_files import NOT_READ
@@ -47,7 +46,7 @@ from ..wire.events import (
     TurnStarted,
 )
 from ..wire.messages import Text, user
-from ..wire.ops import FinishRun, Output
+from ..wire.ops import FinishRun, Output, weight
 from ..wire.ports import Model
 from . import undo
 from .log import STOPPED_NOTE, Services, SessionLog
@@ -543,7 +542,7 @@ async def add_late_outputs(
         return
     # Code that nobody has reviewed can publish them in the name of a reviewed cell.
     new = [now for at, now in enumerate(outputs) if (now,) != end.outputs[at : at + 1]]
-    trusted = end.trusted and await off_loop(lambda: is_passive(new), size(new), lambda: False)
+    trusted = end.trusted and await off_loop(lambda: is_passive(new), weight(new), lambda: False)
     kept = await session.store.keep_outputs(session.session_id, outputs)
     changed = {"outputs": outputs, "trusted": trusted, "kept": kept}
     try:
