@@ -274,7 +274,6 @@ AT_THE_START = {
     "jupyter_codeinterp.run.approval.modes",
     "jupyter_codeinterp.server",
     "jupyter_codeinterp.server.app",
-    "jupyter_codeinterp.server.kernel_models",
     "jupyter_codeinterp.app",
     "jupyter_codeinterp.app.settings",
 }

@@ -76,7 +76,7 @@ def _stays_true(event: Event, turn: int) -> bool:
 
 def _not_redoable(event: Event) -> Event:
     """The event without redo, because the branch lacks the undo's ops."""
-    if isinstance(event, (TurnUndone, TurnRedone)):
+    if isinstance(event, TurnUndone):
         return msgspec.structs.replace(event, redoable=())
     return event
 

@@ -16,8 +16,6 @@ from ..wire.ops import (
     Receipt,
     Restore,
     SetSource,
-    run_id_of,
-    shaped,
 )
 from ..wire.stores import StoredOp
 
@@ -28,8 +26,8 @@ class CellChange(msgspec.Struct, frozen=True):
     """What a turn did to a cell. ``before`` is the earlier cell; None if the cell was added, only
     moved, or if unknown (the page was reloaded before its receipt). ``outputs`` is the digest of
     the earlier outputs in the journal, unless ``left_out``. ``above``: the ids above the cell
-    before the turn, nearest first. ``source``, ``cell_type`` and ``run`` (the id of the shown run)
-    are the cell's state after the turn; "" if removed."""
+    before the turn, nearest first. ``source`` and ``cell_type`` are
+    the cell's state after the turn; "" if removed."""
 
     cell_id: str
     kind: Literal["added", "edited", "moved", "removed"]
@@ -39,7 +37,6 @@ class CellChange(msgspec.Struct, frozen=True):
     cell_type: str = ""
     left_out: bool = False
     outputs: str = ""
-    run: str = ""
     moved: bool = False
 
     @property
@@ -83,7 +80,6 @@ class _Track:
         self.exists = True
         self.source = before["source"] if before is not None else ""
         self.cell_type = before["cell_type"] if before is not None else ""
-        self.run = run_id_of(before) if before is not None else ""
         self.moved = self.only_moved = False
         self.remade = False
         """Whether more than source and type may differ: the cell ran or had another type."""
@@ -96,16 +92,14 @@ class _Track:
             self.moved |= _told_above(stored) is not None
         elif isinstance(op, Insert):
             self.exists, self.source, self.cell_type = True, op.source, op.cell_type
-            self.run = run_id_of(shaped({"metadata": op.metadata}))
         elif isinstance(op, SetSource):
             self.remade |= op.cell_type not in (None, self.cell_type)
             self.source, self.cell_type = op.source, op.cell_type or self.cell_type
         elif isinstance(op, BeginRun):
-            self.cell_type, self.remade, self.run = "code", True, op.run_id
+            self.cell_type, self.remade = "code", True
         elif isinstance(op, Restore):
             self.exists, self.remade = True, not self._is_as_before(op.cell, stored.outputs)
             self.source, self.cell_type = op.cell["source"], op.cell["cell_type"]
-            self.run = run_id_of(op.cell)
 
     def _is_as_before(self, cell: Cell, outputs: str) -> bool:
         if self.outputs != outputs and not self.left_out:
@@ -116,9 +110,7 @@ class _Track:
         """The net change; None if the cell is unchanged, or was added and removed."""
         before, above = self.before, self.above
         if not self.existed:
-            added = CellChange(
-                cell_id, "added", None, above, self.source, self.cell_type, run=self.run
-            )
+            added = CellChange(cell_id, "added", None, above, self.source, self.cell_type)
             return added if self.exists else None
         if not self.exists:
             return CellChange(
@@ -128,7 +120,7 @@ class _Track:
         same = not self.remade and was == (self.source, self.cell_type)
         if same or self.only_moved:
             return CellChange(cell_id, "moved", None, above, moved=True) if self.moved else None
-        left = (self.source, self.cell_type, self.left_out, self.outputs, self.run)
+        left = (self.source, self.cell_type, self.left_out, self.outputs)
         return CellChange(cell_id, "edited", before, above, *left, self.moved)
 
 

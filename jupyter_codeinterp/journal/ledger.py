@@ -230,10 +230,6 @@ class Ledger:
         )
         return above is not None and above == left
 
-    def last_op(self, cell_id: str) -> StoredOp | None:
-        """The last op on a cell, except the end of a run."""
-        return next((one for one in reversed(self._ops) if one.op.cell_id == cell_id), None)
-
     def written_later(self, turn: int, cell_id: str, source: str) -> bool:
         """Whether a later turn left ``source`` in the cell."""
         later = changes_of([stored for stored in self._ops if stored.turn > turn])

@@ -99,8 +99,6 @@ class Replay:
     """Where the figures of the last turn's answers were found."""
     titles: dict[str, Sentence] = field(default_factory=dict)
     """Titles of the cells that the agent ran or wrote, by id."""
-    counts: dict[tuple[int, str], int] = field(default_factory=dict)
-    """The execution count of a turn's last run of a cell, by turn and cell id."""
     _cards: dict[str, tuple[int, ToolStarted]] = field(default_factory=dict)
     """Unfinished calls of the last turn, with their steps."""
     _running: dict[str, str] = field(default_factory=dict)
@@ -169,8 +167,6 @@ class Replay:
             self._cards.pop(event.call_id, None)
             if event.cell_id and event.status == "ok" and event.name in _TITLE_CELLS:
                 self.titles[event.cell_id] = event.title
-            if event.cell_id and event.execution_count is not None:
-                self.counts[self.turns, event.cell_id] = event.execution_count
             if event.summary != CUT_OFF:
                 self._running.pop(event.call_id, None)
 
@@ -184,7 +180,6 @@ class Replay:
         elif isinstance(event, TurnRedone):
             _discard(reviewed, event.restored)
             _discard(redoable, event.restored)
-            _discard(redoable, (c.cell_id for c in event.kept if c.cell_id not in event.redoable))
         else:
             reviewed.update(dict.fromkeys(event.cells, "kept"))
 

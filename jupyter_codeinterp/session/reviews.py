@@ -38,7 +38,7 @@ class Reviews:
 
     async def undo(self, turn: int, cells: tuple[str, ...] = (), window: int = 0) -> None:
         """Restore ``cells`` of a turn, or all that are neither restored nor kept. Skips cells that
-        the person has edited since, and, if ``cells`` is empty, cells that they have run.
+        the person has edited since.
 
         Raises CommandError ``busy``, ``unknown_turn``, ``unknown_cell``, ``nothing_to_undo``
         or ``already_undone``, and DocumentError ``not_open``.
@@ -67,16 +67,15 @@ class Reviews:
     async def _undo(self, turn: int, cells: tuple[str, ...], window: int) -> None:
         with self._session.alone(turn):
             chosen = self._chosen(turn, cells) if cells else self._left(turn)
-            counts = None if cells else self._counts(turn)
-            await self._take_back(turn, chosen, counts, window)
+            await self._take_back(turn, chosen, window)
 
     async def _take_back(
-        self, turn: int, changes: tuple[CellChange, ...], counts: dict[str, int] | None, window: int
+        self, turn: int, changes: tuple[CellChange, ...], window: int
     ) -> TurnUndone:
         document, ledger = self._session.workplace.document, self._session.ledger
         outputs = outputs_of(self._session.store, self._session.info.session_id)
         astray = self._moved(turn, undone=False)
-        done = await undo.undo(turn, changes, document, ledger, outputs, counts, astray)
+        done = await undo.undo(turn, changes, document, ledger, outputs, astray)
         self._session.show(replace(done, window=window))
         return done
 
@@ -119,7 +118,7 @@ class Reviews:
                 left = self._open(number)
                 if left:
                     self._session.workplace.begin_turn(-number)
-                    undone = await self._take_back(number, left, self._counts(number), window)
+                    undone = await self._take_back(number, left, window)
                     for one in undone.kept:
                         kept.setdefault(one.cell_id, one)
         return tuple(kept.values())
@@ -140,11 +139,6 @@ class Reviews:
             self._session.publish(
                 ChangesKept(turn, tuple(change.cell_id for change in kept), window)
             )
-
-    def _counts(self, turn: int) -> dict[str, int]:
-        """The execution counts of the turn's last runs, by cell."""
-        counts = self._session.replay.counts
-        return {cell_id: count for (number, cell_id), count in counts.items() if number == turn}
 
     def _changes(self, turn: int) -> tuple[CellChange, ...]:
         if not 1 <= turn <= self._session.replay.turns:

@@ -1,13 +1,12 @@
 """Undo the agent's work on a notebook: a turn, failed cells, an abandoned draft.
 
 Every op names the source that the agent left, so the document refuses it if the person has
-touched the cell since. A cell that ran again since is kept, too, unless the undo names it. Redo
-then restores its outputs.
+touched the cell since. Redo restores the outputs of a cell that ran again since.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from typing import ClassVar, Literal, NamedTuple
 
@@ -20,7 +19,6 @@ from ..run.turn.turn import Turn
 from ..view.redaction.secrets import REMOVED
 from ..wire.events import Cleared, Kept, TurnRedone, TurnUndone
 from ..wire.ops import (
-    PRIVATE,
     CellView,
     Delete,
     Move,
@@ -29,7 +27,6 @@ from ..wire.ops import (
     Restore,
     Snapshot,
     order_after,
-    run_id_of,
     tags_of,
 )
 from ..wire.ports import NotebookDocument
@@ -44,14 +41,12 @@ async def undo(
     document: NotebookDocument,
     ledger: Ledger,
     outputs: Outputs,
-    counts: Mapping[str, int] | None = None,
     astray: Iterable[str] = (),
 ) -> TurnUndone:
-    """Restore what a turn changed. ``counts``: the execution counts of the turn's own runs by cell,
-    to skip cells that ran again since; None skips none. ``astray``: all cells whose move in the
-    turn is not undone. Raises DocumentError ``not_open``."""
+    """Restore what a turn changed. ``astray``: all cells whose move in the turn is not undone.
+    Raises DocumentError ``not_open``."""
     snapshot = await document.snapshot()
-    undoing = Undoing(turn, tuple(changes), snapshot, ledger, outputs, counts, astray)
+    undoing = Undoing(turn, tuple(changes), snapshot, ledger, outputs, astray)
     done = await carry_out(undoing, document, ledger)
     redoable = (one.change for one in ledger.undone(turn, done.restored).values())
     return TurnUndone(turn, *done, redoable=tuple(c.cell_id for c in redoable if c.undoable))
@@ -100,11 +95,9 @@ class Undoing:
         snapshot: Snapshot,
         ledger: Ledger,
         outputs: Outputs,
-        counts: Mapping[str, int] | None = None,
         astray: Iterable[str] = (),
     ) -> None:
         self.turn = turn
-        self._counts = counts
         self._changes = changes
         self._snapshot = snapshot
         self._ledger = ledger
@@ -159,35 +152,13 @@ class Undoing:
                 return None
             if change.kind == "added" and cell.tags != self.tags(change):
                 return None
-            if self.was_run(change):
-                return None
             if change.kind == "added" and change.cell_id in self._ledger.drafts:
                 # The stream broke off, so it is unknown how much of the draft arrived.
                 expect = expect or cell.source
         if change.before is not None and REMOVED in change.before["source"]:
             return None
         placed = msgspec.structs.replace(change, above=self._above(change))
-        last_run = None if self._counts is None else change.run
-        return undo_op(placed, expect, self._outputs, last_run, tell=True)
-
-    def was_run(self, change: CellChange) -> bool:
-        """Whether the cell has the code of the turn, or its earlier code, and the result of
-        another run."""
-        cell = self._snapshot.cell(change.cell_id)
-        if self._counts is None or cell is None or cell.cell_type != "code":
-            return False
-        if change.kind in ("removed", "moved") or PRIVATE in cell.tags:
-            return False  # The count of a private cell is unknown.
-        was, ran = change.before, cell.execution_count
-        run_before = run_id_of(was) if was is not None else ""
-        count_before = was.get("execution_count") if was is not None else None
-        if _is_restored(change, cell) and cell.run_id == run_before:
-            return ran not in (None, count_before)
-        if cell.source != change.source:
-            return False
-        count = self._counts.get(change.cell_id, count_before)
-        is_known = change.cell_id in self._counts or change.run == run_before
-        return cell.run_id != change.run or (is_known and ran not in (None, count))
+        return undo_op(placed, expect, self._outputs, tell=True)
 
     def tags(self, change: CellChange) -> tuple[str, ...]:
         """The tags that an added cell may have. The agent sets none."""
@@ -197,10 +168,8 @@ class Undoing:
         """Why the cell was skipped; None if it was restored."""
         cell_id = change.cell_id
         later = self._ledger.written_later(self.turn, cell_id, change.source)
-        if receipt is None and later and (self.was_run(change) or change.kind == "moved"):
+        if receipt is None and later and change.kind == "moved":
             return Kept(cell_id, "changed_later")
-        if receipt is None and self.was_run(change):
-            return Kept(cell_id, "run")
         if receipt is None:
             redacted = change.before is not None and REMOVED in change.before["source"]
             return Kept(cell_id, "changed" if change.undoable and not redacted else "unknown")
@@ -212,9 +181,6 @@ class Undoing:
             return Kept(cell_id, "unconfirmed")
         if self._ledger.written_later(self.turn, cell_id, receipt.source):
             return Kept(cell_id, "changed_later")
-        conflict = receipt.status == "conflict" and self._counts is not None
-        if conflict and receipt.source == change.source:
-            return Kept(cell_id, "run")  # It ran since the snapshot.
         return Kept(cell_id, "deleted" if receipt.status == "missing" else "changed")
 
 
@@ -259,10 +225,7 @@ async def remove_left_drafts(turn: Turn, snapshot: Snapshot) -> None:
 # -------------------------------------------------------------------------------------------------
 # Redo undoes the undo, whose own ops and receipts say what it changed.
 #
-# It has the same safeguards as undo, and one more: it skips a cell that the person has run since.
-
-LATER = ("locked", "unconfirmed", "earlier_undone")
-"""Temporary reasons, after which a redo of the cell can be tried again."""
+# It has the same safeguards as undo.
 
 
 async def redo(
@@ -277,9 +240,7 @@ async def redo(
     Raises DocumentError ``not_open``."""
     snapshot = await document.snapshot()
     redoing = Redoing(turn, ledger.undone(turn, cells), snapshot, ledger, outputs, astray)
-    done = await carry_out(redoing, document, ledger)
-    later = tuple(one.cell_id for one in done.kept if one.why in LATER)
-    return TurnRedone(turn, *done, redoable=later)
+    return TurnRedone(turn, *await carry_out(redoing, document, ledger))
 
 
 class Redoing(Undoing):
@@ -298,38 +259,6 @@ class Redoing(Undoing):
         super().__init__(turn, changes, snapshot, ledger, outputs, astray=astray)
         self._undone = undone
 
-    def op(self, change: CellChange) -> Op | None:
-        return None if self.was_run(change) else super().op(change)
-
     def tags(self, change: CellChange) -> tuple[str, ...]:
         left = self._undone[change.cell_id].left
         return tags_of(left) if left is not None else ()
-
-    def why_kept(self, change: CellChange, receipt: Receipt | None) -> Kept | None:
-        why = super().why_kept(change, receipt)
-        if why is None:
-            return None
-        if receipt is None and self.was_run(change):
-            return Kept(change.cell_id, "run")
-        if receipt is not None and self._another_undo_left(change.cell_id, receipt):
-            return Kept(change.cell_id, "earlier_undone")
-        return why
-
-    def was_run(self, change: CellChange) -> bool:
-        """Whether the cell has the undo's source and the result of another run."""
-        cell, left = self._snapshot.cell(change.cell_id), self._undone[change.cell_id].left
-        if cell is None or left is None or cell.source != left["source"]:
-            return False
-        if PRIVATE in cell.tags:
-            return False  # The count of a private cell is unknown.
-        ours = (left.get("execution_count"), run_id_of(left))
-        return (cell.execution_count, cell.run_id) != ours
-
-    def _another_undo_left(self, cell_id: str, receipt: Receipt) -> bool:
-        """Whether the undo of another turn left the cell as it is now."""
-        last = self._ledger.last_op(cell_id)
-        if last is None or last.turn >= 0 or last.turn == -self.turn:
-            return False
-        if isinstance(last.op, Restore):
-            return receipt.status == "conflict" and receipt.source == last.op.cell["source"]
-        return receipt.status == "missing"

@@ -178,14 +178,10 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
 class Kept(msgspec.Struct, frozen=True):
     """A cell that an undo skipped, and why: ``changed`` or ``deleted`` by the person since;
     ``changed_later`` by a later turn; ``locked`` by its metadata; its earlier state is
-    ``unknown``; ``unconfirmed`` by the notebook's window; ``run`` by the person since, unless the
-    undo named it. A redo also skips one whose earlier turn is undone (``earlier_undone``)."""
+    ``unknown``; ``unconfirmed`` by the notebook's window."""
 
     cell_id: str
-    why: Literal[
-        "changed", "changed_later", "deleted", "locked", "unknown", "unconfirmed", "run",
-        "earlier_undone",
-    ]  # fmt: skip
+    why: Literal["changed", "changed_later", "deleted", "locked", "unknown", "unconfirmed"]
 
 
 class FileLeft(msgspec.Struct, frozen=True):
@@ -201,7 +197,6 @@ class _Restored(_Event, frozen=True):
     kept: tuple[Kept, ...]
     without_outputs: tuple[str, ...] = ()
     window: int = 0
-    redoable: tuple[str, ...] = ()
 
 
 class TurnUndone(_Restored, frozen=True, tag="turn_undone"):
@@ -209,10 +204,12 @@ class TurnUndone(_Restored, frozen=True, tag="turn_undone"):
     ``kept``. The journal no longer had the outputs of cells in ``without_outputs``. A turn may
     have several of these events. A redo can restore the changes to cells in ``redoable``."""
 
+    redoable: tuple[str, ...] = ()
+
 
 class TurnRedone(_Restored, frozen=True, tag="turn_redone"):
     """A redo has ``restored`` cells to their state before the undo, and skipped those in ``kept``.
-    A later redo may succeed for the cells in ``redoable``. Other fields as in ``TurnUndone``."""
+    Fields as in ``TurnUndone``."""
 
 
 class ChangesKept(_Event, frozen=True, tag="changes_kept"):

@@ -698,16 +698,15 @@ export interface TurnUndone {
 /**
  * A cell that an undo skipped, and why: ``changed`` or ``deleted`` by the person since;
  * ``changed_later`` by a later turn; ``locked`` by its metadata; its earlier state is
- * ``unknown``; ``unconfirmed`` by the notebook's window; ``run`` by the person since, unless the
- * undo named it. A redo also skips one whose earlier turn is undone (``earlier_undone``).
+ * ``unknown``; ``unconfirmed`` by the notebook's window.
  */
 export interface Kept {
   cell_id: string;
-  why: 'changed' | 'changed_later' | 'deleted' | 'earlier_undone' | 'locked' | 'run' | 'unconfirmed' | 'unknown';
+  why: 'changed' | 'changed_later' | 'deleted' | 'locked' | 'unconfirmed' | 'unknown';
 }
 /**
  * A redo has ``restored`` cells to their state before the undo, and skipped those in ``kept``.
- * A later redo may succeed for the cells in ``redoable``. Other fields as in ``TurnUndone``.
+ * Fields as in ``TurnUndone``.
  */
 export interface TurnRedone {
   type: 'turn_redone';
@@ -716,7 +715,6 @@ export interface TurnRedone {
   kept: Kept[];
   without_outputs: string[];
   window: number;
-  redoable: string[];
 }
 /**
  * The person keeps these changes of a turn.

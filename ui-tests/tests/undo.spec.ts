@@ -78,22 +78,16 @@ test('undo names what it keeps, and offers to restart the kernel', async ({
     await expect(restart).toHaveCount(0);
   });
 
-  await test.step('undo keeps cells that the person has edited or run since, and names them', async () => {
+  await test.step('undo keeps cells that the person has edited since, and names them', async () => {
     await notebook.start(CELLS);
     await notebook.select(0);
     await panel.tidy(model);
     await notebook.edit(0, 'edited = "by hand"');
-    await notebook.run(1);
-    const ran = (await notebook.cells())[1];
     await panel.undoTurn();
     await expect(panel.log).toContainText(
-      '1 cell restored. Kernel variables do not change. 1 cell kept because you ran it. 1 cell kept because you changed it.'
+      '1 cell removed. 1 cell restored. Kernel variables do not change. 1 cell kept because you changed it.'
     );
     const [first, ...others] = ['edited = "by hand"', '# Two', 'three = 3'];
-    expect(await notebook.sources()).toEqual([first, 'added = 1', ...others]);
-    expect((await notebook.cells())[1]).toEqual(ran);
-    await panel.log.getByRole('button', { name: 'Undo anyway' }).click();
-    await expect(panel.log).toContainText('1 cell removed. 1 cell restored.');
     expect(await notebook.sources()).toEqual([first, ...others]);
     await panel.log.getByRole('button', { name: 'Review changes' }).click();
     await expect(

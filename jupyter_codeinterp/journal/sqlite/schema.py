@@ -105,6 +105,10 @@ REMOVED_TABLES: tuple[str, ...] = ("actions", "notices", "silenced")
 REPLACED_VALUES: tuple[tuple[str, str, str], ...] = (
     ("draft_waiting", '"kind":"notebook"', '"kind":"tool"'),
     ("draft_waiting", '"kind":"peek"', '"kind":"tool"'),
+    ("turn_undone", '"why":"run"', '"why":"changed"'),
+    ("turn_redone", '"why":"run"', '"why":"changed"'),
+    ("turn_undone", '"why":"earlier_undone"', '"why":"changed"'),
+    ("turn_redone", '"why":"earlier_undone"', '"why":"changed"'),
 )
 """(kind of event, text of its JSON, new text): values that a field no longer has."""
 

@@ -75,17 +75,14 @@ function undone(item: IEndItem, event: TurnUndone): IEndItem {
 }
 
 function redone(item: IEndItem, event: TurnRedone): IEndItem {
-  const { kept, redoable, restored } = event;
-  const over = kept
-    .map(({ cell_id }) => cell_id)
-    .filter(cellId => !redoable.includes(cellId));
+  const { restored } = event;
   const decisions = Object.entries(item.reviewed);
   return {
     ...acted(item, event),
     reviewed: Object.fromEntries(
       decisions.filter(([cellId]) => !restored.includes(cellId))
     ),
-    redoable: without(item.redoable, [...restored, ...over]),
+    redoable: without(item.redoable, restored),
     redone: restored
   };
 }

@@ -7,31 +7,13 @@ import { Button } from '../elements/Button';
 import { usePanel } from '../elements/context';
 
 export function Outcome({ item }: { item: IEndItem }): JSX.Element {
-  const { store, trans } = usePanel();
-  const [busy, setBusy] = React.useState(false);
-  // Undoing a turn keeps the cells that the person has run.
-  const ran = Object.keys(item.left).filter(
-    cellId => item.left[cellId] === 'run' && !(cellId in item.reviewed)
-  );
-  const undo = async () => {
-    setBusy(true);
-    await store.conversation.undoTurn(item.end.turn, ran);
-    setBusy(false);
-  };
+  const { trans } = usePanel();
   const undid =
     !item.redone.length && Object.values(item.reviewed).includes('undone');
   return (
     <>
       {sentences(item, trans).join(' ')}
       {item.end.variables && undid && <Restart />}
-      {ran.length > 0 && (
-        <>
-          {' '}
-          <Button look="link" disabled={busy} onClick={() => void undo()}>
-            {trans.__('Undo anyway')}
-          </Button>
-        </>
-      )}
     </>
   );
 }
@@ -139,18 +121,6 @@ function whyLeft(
       return trans._n(
         'The notebook has not confirmed %1 cell.',
         'The notebook has not confirmed %1 cells.',
-        count
-      );
-    case 'run':
-      return trans._n(
-        '%1 cell kept because you ran it.',
-        '%1 cells kept because you ran them.',
-        count
-      );
-    case 'earlier_undone':
-      return trans._n(
-        '%1 cell not redone: redo the earlier turn first.',
-        '%1 cells not redone: redo the earlier turn first.',
         count
       );
   }

@@ -51,9 +51,6 @@ export function stateOf(
 ): string {
   const state = item.reviewed[change.cell_id];
   if (state === 'undone') {
-    if (item.left[change.cell_id] === 'earlier_undone') {
-      return trans.__('Redo the earlier turn first');
-    }
     return change.kind === 'added' ? trans.__('Removed') : trans.__('Undone');
   }
   if (state === 'kept') {
@@ -64,8 +61,6 @@ export function stateOf(
       return trans.__('Kept: you changed it');
     case 'changed_later':
       return trans.__('Kept: a later turn changed it');
-    case 'run':
-      return trans.__('Kept: you ran it');
     case 'deleted':
       return trans.__('Not undone: the cell is gone');
     case 'locked':
