@@ -21,7 +21,7 @@ def plain(text: str) -> str:
     return text
 
 
-def tell(before: FolderScan, after: FolderScan) -> list[tuple[str, bool]]:
+def tell(before: FolderScan | None, after: FolderScan | None) -> list[tuple[str, bool]]:
     return [(file.path, file.is_new) for file in made(before, after, plain)[0]]
 
 
@@ -74,18 +74,16 @@ def test_it_ends_at_a_depth(tmp_path: Path) -> None:
     assert tell(before, scan.look(tmp_path, "")) == [("d/" * scan.MAX_DEPTH + "near", True)]
 
 
-def test_of_a_level_that_is_too_large_nothing_is_told_above_it_all(
+def test_of_a_folder_that_is_too_large_nothing_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scan, "MAX_ENTRIES", 10)
+    before = scan.look(tmp_path, "")
     (tmp_path / "many").mkdir()
     for n in range(20):
         (tmp_path / "many" / f"{n}").write_text("x")
-    before = scan.look(tmp_path, "")
-    assert before.depth == 0
-    (tmp_path / "many" / "new").write_text("x")
-    (tmp_path / "new").write_text("x")
-    assert tell(before, scan.look(tmp_path, "")) == [("new", True)]
+    assert scan.look(tmp_path, "") is None
+    assert tell(before, None) == []
 
 
 NAMES = ["two\nlines.txt", "\u202egnp.exe", "zero\u200bwidth", "bell\x07"]
@@ -104,7 +102,8 @@ def test_a_name_with_a_key_in_it_or_without_text_is_not_told(tmp_path: Path) -> 
     after = scan.look(tmp_path, "")
     assert made(before, after, lambda text: text.replace("sk-123", "[removed]")) == ((), 1)
     os.close(os.open(os.fsencode(tmp_path) + b"/\xff", os.O_CREAT))
-    assert scan.look(tmp_path, "").files.keys() == {"sk-123.txt"}
+    found = scan.look(tmp_path, "")
+    assert found is not None and found.files.keys() == {"sk-123.txt"}
 
 
 def test_many_are_counted(tmp_path: Path) -> None:
@@ -118,7 +117,7 @@ def test_many_are_counted(tmp_path: Path) -> None:
 async def test_only_files_of_this_machine_are_looked_at(tmp_path: Path) -> None:
     here = AsyncFileContentsManager(root_dir=str(tmp_path))
     (tmp_path / "a.ipynb").write_text("the notebook itself, which is saved meanwhile")
-    assert await scan.look_around(here, "a.ipynb") == FolderScan("", {}, scan.MAX_DEPTH)
+    assert await scan.look_around(here, "a.ipynb") == FolderScan("", {})
     assert await scan.look_around(ContentsManager(), "a.ipynb") is None
 
 
@@ -139,7 +138,7 @@ async def test_the_event_loop_goes_on_meanwhile(
 
     def slow(root: Path, folder: str) -> FolderScan:
         asyncio.run_coroutine_threadsafe(ticked.wait(), loop).result(60)
-        return FolderScan(folder, {}, 0)
+        return FolderScan(folder, {})
 
     loop = asyncio.get_running_loop()
     monkeypatch.setattr(scan, "look", slow)
@@ -147,4 +146,4 @@ async def test_the_event_loop_goes_on_meanwhile(
     task = asyncio.ensure_future(around)
     await asyncio.sleep(0)
     ticked.set()
-    assert await task == FolderScan("", {}, 0)
+    assert await task == FolderScan("", {})

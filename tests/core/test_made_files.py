@@ -27,7 +27,7 @@ class Around:
 async def test_the_end_of_a_turn_that_has_run_something_tells_of_them(
     bench: Benches, monkeypatch: pytest.MonkeyPatch, answers: tuple[object, ...], told: int
 ) -> None:
-    looks = Around(FolderScan("", {}, 0), FolderScan("", {"out.csv": (3, 1)}, 0))
+    looks = Around(FolderScan("", {}), FolderScan("", {"out.csv": (3, 1)}))
     monkeypatch.setattr(MemoryPlace, "look_around", lambda place: looks(place))
     b = bench(*answers)
     ended = await b.turn()

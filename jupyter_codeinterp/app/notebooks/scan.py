@@ -24,45 +24,32 @@ IGNORED = frozenset({"__pycache__", "node_modules"})
 
 async def look_around(contents: Any, notebook: str) -> FolderScan | None:
     """The files under a notebook's folder, without the notebook, listed in a thread. None if they
-    are not on this machine's disk."""
+    are not on this machine's disk, or too many."""
     root = root_of(contents)
     if root is None:
         return None
     seen = await asyncio.to_thread(look, root, notebook.rpartition("/")[0])
-    files = {path: file for path, file in seen.files.items() if path != notebook}
-    return FolderScan(seen.root, files, seen.depth)
+    if seen is None:
+        return None
+    return FolderScan(seen.root, {path: f for path, f in seen.files.items() if path != notebook})
 
 
-def look(root: Path, folder: str) -> FolderScan:
-    """List files level by level. Omits levels with too many entries or that take too long, hidden
-    files, and links."""
+def look(root: Path, folder: str) -> FolderScan | None:
+    """List files without hidden files and links. None if there are too many, or if it takes too
+    long. An unreadable folder is empty."""
     start = f"{folder}/" if folder else ""
     files: dict[str, tuple[int, int]] = {}
-    level, left, deadline = [start], MAX_ENTRIES, time.monotonic() + TIMEOUT
-    for depth in range(MAX_DEPTH + 1):
-        found: dict[str, tuple[int, int]] = {}
-        below: list[str] = []
-        for path in level:
-            left -= _look_at(root, path, found, below, left)
-            if left <= 0 or time.monotonic() > deadline:
-                return FolderScan(start, files, depth - 1)
-        files.update(found)
-        level = below
-    return FolderScan(start, files, MAX_DEPTH)
-
-
-def _look_at(
-    root: Path, path: str, files: dict[str, tuple[int, int]], folders: list[str], most: int
-) -> int:
-    """List one folder, and return the number of entries. An unreadable folder is empty."""
-    count = 0
-    with suppress(OSError, ValueError), trees.listed(root, path.rstrip("/")) as entries:
-        for entry in entries:
-            count += 1
-            if count > most:
-                break
-            _note(entry, path, files, folders)
-    return count
+    waiting, left, deadline = [start], MAX_ENTRIES, time.monotonic() + TIMEOUT
+    while waiting:
+        path = waiting.pop()
+        below = waiting if path.count("/", len(start)) < MAX_DEPTH else []
+        with suppress(OSError, ValueError), trees.listed(root, path.rstrip("/")) as entries:
+            for entry in entries:
+                left -= 1
+                if left < 0 or time.monotonic() > deadline:
+                    return None
+                _note(entry, path, files, below)
+    return FolderScan(start, files)
 
 
 def _note(

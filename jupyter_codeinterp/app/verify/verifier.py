@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,8 +31,6 @@ log = logging.getLogger(__name__)
 
 AT_ONCE = 2
 """Runs at the same time on this server."""
-KEPT = 20
-"""Notebooks whose latest run is kept."""
 LONGEST_WAIT = 20.0
 """Seconds that ``changed`` waits."""
 SKIPPED = Sentence("A cell above failed.")
@@ -108,7 +105,7 @@ class Verifier:
         scrub: Callable[[str], str],
     ) -> None:
         """``kernel_manager`` and ``contents`` are jupyter_server's."""
-        self._runs: OrderedDict[str, VerifyRun] = OrderedDict()
+        self._runs: dict[str, VerifyRun] = {}
         self.kernel_manager = kernel_manager
         self.contents = contents
         self.kernels = kernels
@@ -134,7 +131,7 @@ class Verifier:
             if copy is not None:
                 remove(copy)
             raise
-        self._add(path, run)
+        self._runs[path] = run
         run.start(folder, copy)
         return run.now
 
@@ -146,15 +143,6 @@ class Verifier:
         if len(running) >= AT_ONCE:
             words = "{limit} notebooks are being verified. Try again when one ends."
             raise CommandError("busy", words, limit=AT_ONCE)
-
-    def _add(self, path: str, run: VerifyRun) -> None:
-        self._runs[path] = run
-        self._runs.move_to_end(path)
-        for old in [path for path, run in self._runs.items() if not run.running]:
-            if len(self._runs) <= KEPT:
-                break
-            if old != path:
-                del self._runs[old]
 
     def of(self, path: str) -> Verification | None:
         """The state of the latest run; None if there was none."""

@@ -22,17 +22,11 @@ _UNSHOWN = ("Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp")
 
 
 class FolderScan(msgspec.Struct, frozen=True):
-    """``files``: size (bytes) and modification time (ns), by path from the server's root. The scan
-    is complete down to ``depth`` folders below the notebook's; -1: not even its own is complete.
-    ``root``: the notebook's folder, from the server's root, "" or with a slash at its end."""
+    """``files``: size (bytes) and modification time (ns), by path from the server's root. ``root``:
+    the notebook's folder, from the server's root, "" or with a slash at its end."""
 
     root: str
     files: Mapping[str, tuple[int, int]]
-    depth: int
-
-    def within(self, depth: int) -> dict[str, tuple[int, int]]:
-        start = len(self.root)
-        return {p: f for p, f in self.files.items() if p.count("/", start) <= depth}
 
 
 class OverlayFiles(msgspec.Struct, frozen=True):
@@ -51,8 +45,7 @@ def made(
     differs."""
     if before is None or after is None or before.root != after.root:
         return (), 0
-    depth = min(before.depth, after.depth)
-    old, new = before.within(depth), after.within(depth)
+    old, new = before.files, after.files
     other = sorted(path for path, file in new.items() if old.get(path) != file)
     shown = [path for path in other if is_plain(path) and scrub(path) == path][:MOST]
     found = (MadeFile(path, new[path][0], path not in old) for path in shown)
