@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import io
 import json
@@ -23,6 +24,9 @@ import nbformat
 import pexpect
 
 from jupyter_codeinterp.cli.main import main
+from jupyter_codeinterp.journal.exports import markdown, pictures
+from jupyter_codeinterp.journal.sqlite import SqliteStore
+from jupyter_codeinterp.wire.commands import SessionInfo
 from jupyter_codeinterp.wire.events import Event, TurnEnded, read_event
 from tests.reference_window import notebook
 
@@ -166,6 +170,27 @@ class Cli:
         folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps({"CodeInterp": settings})
         (folder / "jupyter_server_config.json").write_text(text)
+
+    @contextmanager
+    def journal(self) -> Iterator[SqliteStore]:
+        """The conversations, of notebooks by their whole paths."""
+        store = SqliteStore(self.data / "codeinterp" / "sessions.db")
+        try:
+            yield store
+        finally:
+            store.close()
+
+    def conversations(self) -> list[SessionInfo]:
+        """The newest first."""
+        with self.journal() as store:
+            return store.list(None)
+
+    def exported(self) -> str:
+        """The newest conversation, as Markdown."""
+        with self.journal() as store:
+            info = store.list(None)[0]
+            drawn = asyncio.run(pictures(store, info.session_id))
+            return markdown(info, [event for _, event in store.events(info.session_id)], drawn)
 
     @property
     def data(self) -> Path:

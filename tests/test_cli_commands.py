@@ -1,4 +1,4 @@
-"""``jupyter codeinterp`` sessions, export, key and doctor."""
+"""``jupyter codeinterp`` key and doctor, and the export of its conversations."""
 
 from __future__ import annotations
 
@@ -26,10 +26,6 @@ def of_the_folder(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         sys.modules.pop(name, None)
 
 
-def session_of(cli: Cli) -> str:
-    return str(json.loads(cli.run("sessions", "--json").out.splitlines()[0])["session_id"])
-
-
 FOR_MODEL = (
     *("read_output", "shown to you", "can fetch it", "kernel reports", "%pip install", "<cell id"),
     *("Go on ", "add a new cell instead", "Write the plan", "<output-"),
@@ -38,25 +34,6 @@ FOR_MODEL = (
 
 
 # --- conversations -----------------------------------------------------------------------
-
-
-def test_conversations_are_listed_and_exported(cli: Cli) -> None:
-    assert cli.run("sessions").out == "No conversations.\n"
-    (cli.folder / "b.ipynb").write_bytes(cli.file.read_bytes())
-    cli.run("run", "a.ipynb", "#three_cells Sum it up", "--yes", "--json")
-    cli.run("run", "b.ipynb", "#prose \x1b[31m Hello", "--plan", "--json")
-    lines = cli.run("sessions").out.splitlines()
-    assert ["(b.ipynb)" in lines[0], "(a.ipynb)" in lines[1], len(lines)] == [True, True, 2]
-    assert "\x1b" not in lines[0]
-    (only,) = cli.run("sessions", "a.ipynb").out.splitlines()
-    assert "#three_cells Sum it up" in only
-    short = only.split()[0]
-    markdown = cli.run("export", short)
-    assert markdown.code == 0 and "> #three_cells Sum it up" in markdown.out
-    with cli.started("sessions") as process:
-        assert process.stdout is not None and process.stderr is not None
-        process.stdout.close()
-        assert "Traceback" not in process.stderr.read()
 
 
 def test_an_export_has_the_pictures_and_no_words_for_the_model(cli: Cli) -> None:
@@ -74,20 +51,13 @@ def test_an_export_has_the_pictures_and_no_words_for_the_model(cli: Cli) -> None
     for number, (prompt, option) in enumerate(asked):
         more = ["--continue"] if number else []
         shown.append(cli.run("run", "a.ipynb", prompt, option, *more).out)
-    exported = cli.run("export", session_of(cli)).out
+    exported = cli.exported()
     assert exported.count("![picture](data:image/png;base64,iVBORw0KGgo") == 4
     assert "[image" not in exported and "[SVG]" in exported
     assert "characters left out …]" in exported and "nobody can be asked here." in exported
     for text in (exported, *shown):
         for words in FOR_MODEL:
             assert words not in text, words
-
-
-def test_a_conversation_that_there_is_not(cli: Cli) -> None:
-    for given in ("ffff", "f" * 32, "../x", "x", "", "%"):
-        ran = cli.run("export", given)
-        usage = (ran.code, ran.out) == (2, "") and "SESSION" in ran.err
-        assert usage or f"No conversation {given}" in ran.err, ran
 
 
 # --- keys ----------------------------------------------------------------------------------
@@ -181,7 +151,7 @@ def test_keys_of_several_providers(cli: Cli, fake: str) -> None:
 def test_the_doctor_finds_nothing_wrong(cli: Cli) -> None:
     ran = cli.program("doctor")
     assert (ran.code, ran.err) == (0, ""), ran
-    for words in ("kernel python3", "ANTHROPIC_API_KEY", "models available"):
+    for words in ("ANTHROPIC_API_KEY", "models available"):
         assert words in ran.out
     assert CANARY not in ran.out and "✗" not in ran.out
 
@@ -194,18 +164,14 @@ def test_the_doctor_has_a_line_for_each_provider_that_can_answer(cli: Cli) -> No
     lines = ran.out.splitlines()
     assert f"✓ Moonshot (Kimi): a saved key, for {url.partition('://')[2]}" in lines
     assert not any("OpenAI" in line or "Bedrock" in line for line in lines), "they have no key"
+    cli.environment["AWS_BEARER_TOKEN_BEDROCK"] = GIVEN
+    (line,) = (one for one in cli.run("doctor").out.splitlines() if "Bedrock" in one)
+    assert line.startswith("· Claude on Amazon Bedrock: a key from") and "region" in line
     hides = "import sys; sys.modules['openai'] = None"
     (cli.folder / "sitecustomize.py").write_text(hides)
     cli.environment |= {"OPENAI_API_KEY": GIVEN, "PYTHONPATH": str(cli.folder)}
     (line,) = (one for one in cli.program("doctor").out.splitlines() if "OpenAI" in one)
     assert line.startswith("· OpenAI: a key from OPENAI_API_KEY") and "pip install" in line
-
-
-def bad_kernel(cli: Cli) -> None:
-    folder = cli.data / "kernels" / "bad"
-    folder.mkdir(parents=True)
-    spec = {"argv": ["/nowhere/python"], "display_name": "Bad\x1b[31m", "language": "python"}
-    (folder / "kernel.json").write_text(json.dumps(spec))
 
 
 def no_key(cli: Cli) -> None:
@@ -214,10 +180,6 @@ def no_key(cli: Cli) -> None:
 
 def no_server(cli: Cli) -> None:
     cli.environment["ANTHROPIC_BASE_URL"] = "http://127.0.0.1:9"
-
-
-def no_region(cli: Cli) -> None:
-    cli.environment["AWS_BEARER_TOKEN_BEDROCK"] = GIVEN
 
 
 def wrong_key(cli: Cli) -> None:
@@ -303,17 +265,15 @@ def no_folder(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("spoil", "words", "advice"),
     [
-        (bad_kernel, "kernel bad: its program /nowhere/python", "jupyter kernelspec remove bad"),
         (no_key, "has no key", "jupyter codeinterp key set"),
         (no_server, "Anthropic: a key from ANTHROPIC_API_KEY, for 127.0.0.1:9", "reached"),
-        (no_region, "Claude on Amazon Bedrock: a key from AWS_BEARER", "Name the region"),
         (wrong_key, "Moonshot (Kimi): a saved key", "rejected the API key"),
         (broken_settings, "which may set a limit", "Fix or remove that file"),
         (broken_tool, "The tool “broken” of Adds_Tools was left out: AttributeError", "Update"),
         (refused_tool, "“taken” of Adds_Tools was left out: ValueError", "Update or remove"),
         (broken_provider, "provider “acme” of Adds_Tools was left out: Module", "Update"),
-        (nowhere, "Cannot save conversations in /proc", "c.CodeInterp.data_dir"),
-        (no_folder, "Cannot save conversations in", "c.CodeInterp.data_dir"),
+        (nowhere, "Cannot use the journal /proc", "c.CodeInterp.data_dir"),
+        (no_folder, "Cannot use the journal", "c.CodeInterp.data_dir"),
     ],
 )
 def test_the_doctor_says_what_to_do(

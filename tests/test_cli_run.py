@@ -71,14 +71,6 @@ def test_a_log_gets_words_without_colours(cli: Cli) -> None:
     assert "Use polars." in first_message(cli)
 
 
-def test_a_line_of_code_that_wraps_keeps_its_indent(cli: Cli) -> None:
-    call = f"print({', '.join(f'argument_{n}' for n in range(12))})"
-    said = cli.run("run", "a.ipynb", code("if False:", f"    {call}"), "--yes").out
-    rows = said[said.index("│ if False:") :].splitlines()[1:4]
-    assert rows[0].startswith("│     print(argument_0, ")
-    assert all(row.startswith("│       argument_") for row in rows[1:]), rows
-
-
 @pytest.mark.parametrize("how", ["unchanged", "with a new cell"])
 def test_what_a_person_put_back_stays_as_they_put_it(cli: Cli, how: str) -> None:
     """As with ``git checkout``, a backup, or a script that writes the notebook anew."""
@@ -165,8 +157,7 @@ def test_a_notebook_elsewhere(cli: Cli, tmp_path: Path) -> None:
     prompt = code("import os; print(os.getcwd())")
     ran = cli.run("run", str(there / "b.ipynb"), prompt, "--yes", "--json")
     assert ran.code == 0
-    listed = cli.run("sessions", str(there / "b.ipynb"), "--json")
-    assert json.loads(listed.out)["notebook"] == "b.ipynb"
+    assert [one.notebook for one in cli.conversations()] == [str(there / "b.ipynb")]
     assert str(there) in (there / "b.ipynb").read_text()
 
 
@@ -247,8 +238,7 @@ def test_what_cannot_be_begun(cli: Cli) -> None:
         assert words in ran.err and "Traceback" not in ran.err, (arguments, ran)
     assert cli.program(*GO).code == 2
     assert {path.name: path.read_bytes() for path in cli.folder.iterdir()} == before
-    assert cli.run("sessions").out == "No conversations.\n"
-    assert "`sessions` lists them" in cli.run("export", "ffff").err
+    assert not cli.conversations()
 
 
 def test_a_kernel_that_does_not_start(cli: Cli) -> None:
@@ -429,7 +419,7 @@ def test_without_a_key_nothing_is_begun(cli: Cli) -> None:
     ran = cli.run("run", "a.ipynb", "Hello", "--yes", "--json")
     assert (ran.code, ran.out) == (1, "")
     assert "Anthropic has no key." in ran.err and "ANTHROPIC_API_KEY" in ran.err
-    assert cli.run("sessions", "--json").out == ""
+    assert not cli.conversations()
     assert not list(Path(cli.environment["JUPYTER_RUNTIME_DIR"]).glob("kernel-*"))
 
 

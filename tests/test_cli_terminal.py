@@ -126,7 +126,7 @@ def test_a_question_of_the_models_is_answered(cli: Cli) -> None:
         child.expect("Your answer: ")
         child.sendline("1")
         assert ended(child) == 0
-    said = cli.run("export", json.loads(cli.run("sessions", "--json").out)["session_id"]).out
+    said = cli.exported()
     assert re.search(r"^> \w+", said.partition("## Answer")[2], re.M), said
 
 
@@ -212,7 +212,7 @@ def test_a_sign_that_the_terminal_lacks_is_an_escape(cli: Cli) -> None:
     assert (ran.code, ran.err) == (0, ""), ran
     assert "\\u03b4\\u53d8\\U0001f600" in ran.out
     (cli.folder / "δ.ipynb").write_bytes(cli.file.read_bytes())
-    for command in (["sessions"], ["sessions", "δ.ipynb"], ["key", "list"], ["δ"]):
+    for command in (["verify", "δ.ipynb"], ["key", "list"], ["δ"]):
         assert "Traceback" not in (told := cli.program(*command)).err + told.out, command
         assert "Internal error" not in told.err, command
 

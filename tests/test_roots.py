@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from jupyter_codeinterp.journal.sqlite.journal import Root
 from jupyter_codeinterp.wire.commands import SessionInfo
 from jupyter_codeinterp.wire.ops import Delete
 from jupyter_codeinterp.wire.stores import StoredOp
-from tests.cli import Cli, make_cli
 
 
 def info(session_id: str, notebook: str) -> SessionInfo:
@@ -81,20 +79,3 @@ def test_a_row_without_a_root_is_everybodys_until_it_changes(path: Path) -> None
     assert names(one, "a.ipynb") == names(two, "a.ipynb") == {"s1": "a.ipynb"}
     one.update(info("s1", "a.ipynb"))
     assert names(one) == {"s1": "a.ipynb"} and names(two) == {}
-
-
-# --- the command line ----------------------------------------------------------------
-
-
-def test_the_command_line_names_notebooks_from_where_it_is(tmp_path: Path, fake: str) -> None:
-    cli: Cli = make_cli(tmp_path, fake)
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "a.ipynb").write_bytes(cli.file.read_bytes())
-    cli.run("run", "a.ipynb", "#prose Here", "--plan", "--json")
-    cli.run("run", str(other / "a.ipynb"), "#prose There", "--plan", "--json")
-    lines = cli.run("sessions").out.splitlines()
-    assert [line.rpartition("  ")[2] for line in lines] == [f"({other / 'a.ipynb'})", "(a.ipynb)"]
-    (only,) = cli.run("sessions", "a.ipynb", "--json").out.splitlines()
-    assert "Here" in json.loads(only)["title"]
-    assert str(tmp_path) not in cli.run("export", json.loads(only)["session_id"]).out

@@ -41,9 +41,6 @@ Without an option it asks before each cell.
 The notebook and its variables stay as they are: a new kernel runs all cells in a copy of the
 folder. The exit code is 1 if a cell failed or an output differs.
 """,
-    "export": """\
-jupyter codeinterp sessions lists the ids.
-""",
 }
 
 
@@ -215,17 +212,6 @@ def _verify(verify: argparse.ArgumentParser) -> None:
     verify.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
-def _sessions(sessions: argparse.ArgumentParser) -> None:
-    sessions.add_argument(
-        "notebook", metavar="NOTEBOOK", nargs="?", help=("only conversations about this notebook")
-    )
-    sessions.add_argument("--json", action="store_true", help="print lines of JSON")
-
-
-def _export(export: argparse.ArgumentParser) -> None:
-    export.add_argument("session", metavar="SESSION", help="its id, or the beginning of the id")
-
-
 def _key(key: argparse.ArgumentParser) -> None:
     what = key.add_subparsers(dest="what", metavar="set|delete|list", required=True)
     setting = what.add_parser(
@@ -306,8 +292,6 @@ COMMANDS = {
     "run": Subcommand("run", "work on a task in a notebook", _run),
     "chat": Subcommand("chat", "talk about a notebook in this terminal", _chat),
     "verify": Subcommand("verify", "run a notebook afresh and compare its outputs", _verify),
-    "sessions": Subcommand("conversations", "list conversations, newest first", _sessions),
-    "export": Subcommand("conversations", "write a conversation to standard output", _export),
     "key": Subcommand("keys", "set, delete or list API keys; keys are never shown", _key),
     "doctor": Subcommand("doctor", "check the installation and suggest fixes"),
     "sandbox": Subcommand(

@@ -7,14 +7,12 @@ import asyncio
 from dataclasses import dataclass
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.completion import WordCompleter
 from prompt_toolkit.history import InMemoryHistory
 
 from ...base.errors import CodeInterpError
 from ...base.visible import visible_line
 from ...kernel import typed_ahead
 from ...run.approval.modes import MODES, within
-from ...view.redaction.found_secrets import looks_like_key
 from ...view.skills import Skill
 from ...wire.events import Mode, Reference
 from ..local.problems import DONE, Problem
@@ -32,7 +30,6 @@ HELP = {
 }
 WELCOME = "Ask about {notebook}, or say what to do in it. /help lists the commands, Ctrl+D leaves."
 EARLIER = "This is a new conversation. --continue goes on with the last one: {title}"
-LOOKS_LIKE_KEY = "This looks like an API key, so it was not sent."
 UNKNOWN = "There is no command {name}. /help lists them."
 
 
@@ -86,14 +83,9 @@ class _Chat:
 
     async def _asked(self) -> str | None:
         """The person's next line; None if the person leaves."""
-        words = [*HELP, *(f"/{one.name}" for one in await self._here.skills() if not one.trouble)]
-        completer = WordCompleter(words, sentence=True)
         try:
             text = await self._session.prompt_async(
-                f"{MODES[self._mode].label}> ",
-                completer=completer,
-                complete_while_typing=False,
-                handle_sigint=False,
+                f"{MODES[self._mode].label}> ", handle_sigint=False
             )
         except KeyboardInterrupt:
             return ""
@@ -139,9 +131,6 @@ class _Chat:
         return "Asks before each run and change." if may.changes else "Nothing runs or changes."
 
     async def _turn(self, text: str, skills: list[Skill]) -> None:
-        if looks_like_key(text):
-            self._front.note(LOOKS_LIKE_KEY)
-            return
         called = text.partition(" ")[0].removeprefix("/")
         named = [one for one in skills if one.name == called and not one.trouble][:1]
         references = tuple(Reference("skill", one.name) for one in named)

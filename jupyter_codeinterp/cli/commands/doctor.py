@@ -5,15 +5,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import platform
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
-
-from traitlets.config import Config
 
 from ..._version import __version__
 from ...app import config as config_files
@@ -27,8 +22,6 @@ from ..terminal.stopping import Stopping
 from .keys import key_source
 
 PACKAGES = ("jupyter_server", "jupyterlab", "notebook", "jupyter_client", "ipykernel", "anthropic")
-INSTALLS = "pip install "
-"""Part of the error for a missing package."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +52,10 @@ def doctor(options: argparse.Namespace, stopping: Stopping) -> int:
 def _findings() -> Iterator[Diagnosis]:
     yield from _versions()
     try:
-        config = config_files.load()
-        settings = config_files.settings(config)
+        settings = config_files.settings(config_files.load())
     except config_files.BadConfig as bad:
         yield Diagnosis(bad.message, "Fix or remove that file. Nothing works until then.")
         return
-    yield from _kernelspecs(config)
     models = settings.make_models(Secrets())
     yield from _models(models)
     yield from _added(settings, models)
@@ -94,21 +85,6 @@ def _added(settings: CodeInterpSettings, models: Models) -> Iterator[Diagnosis]:
             yield Diagnosis(f"{words} was left out: {one.fault}", fix)
         else:
             yield Diagnosis(words)
-
-
-def _kernelspecs(config: Config) -> Iterator[Diagnosis]:
-    from jupyter_client.kernelspec import KernelSpecManager
-
-    specs: dict[str, Any] = KernelSpecManager(config=config).get_all_specs()
-    for name, found in sorted(specs.items()):
-        program = (found["spec"].get("argv") or [""])[0]
-        if shutil.which(program):
-            yield Diagnosis(f"kernel {name}: {found['spec'].get('display_name', name)}")
-        else:
-            words = f"kernel {name}: its program {program} is missing"
-            yield Diagnosis(words, f"Install it, or: jupyter kernelspec remove {name}")
-    if not specs:
-        yield Diagnosis("No kernel is installed.", "pip install ipykernel")
 
 
 def _models(models: Models) -> Iterator[Diagnosis]:
@@ -145,7 +121,7 @@ def _providers(models: Models) -> Iterator[Diagnosis]:
         where = f"{one.label}: {key_source(one)}"
         if one.works:
             yield Diagnosis(where)
-        elif one.source == "env" and not one.entered and INSTALLS in one.said:
+        elif one.source == "env" and one.provider != models.default_provider:
             yield Diagnosis(f"{where}. {one.said}", idle=True)  # The key may be for other programs.
         else:
             yield Diagnosis(f"{where}: does not work", one.said or "jupyter codeinterp key set")
@@ -157,29 +133,15 @@ def _journal(settings: CodeInterpSettings) -> Diagnosis:
 
     file = settings.folder / "sessions.db"
     there = next(one for one in (settings.folder, *settings.folder.parents) if one.exists())
-    if fault := _not_writable(there):
-        words = (
-            f"Cannot save conversations in {settings.folder}: {there} is not writable ({fault})."
-        )
-        return Diagnosis(words, "Make it writable, or set another folder: c.CodeInterp.data_dir")
     try:
+        # Some file systems refuse a folder despite the permissions.
+        TemporaryDirectory(dir=there).cleanup()
         store = SqliteStore(file, str, settings.retention)
         try:
             kept = len(store.list(None))
         finally:
             store.close()
-    except StoreError as error:
-        return Diagnosis(
-            f"Cannot use the journal {file}: {error.message}", "Fix the problem named above."
-        )
+    except (StoreError, OSError) as error:
+        words = "Make its folder writable, or set another one: c.CodeInterp.data_dir"
+        return Diagnosis(f"Cannot use the journal {file}: {error}", words)
     return Diagnosis(f"{kept} conversation{'s' if kept != 1 else ''} in {file}")
-
-
-def _not_writable(folder: Path) -> str:
-    """Why no folder can be made in ``folder``; "" if one can. Try it: some file systems refuse
-    despite the permissions."""
-    try:
-        with TemporaryDirectory(dir=folder):
-            return ""
-    except OSError as error:
-        return error.strerror or type(error).__name__

@@ -16,7 +16,6 @@ from ...app import config as config_files
 from ...app.notebooks.instructions import skills
 from ...app.settings import CodeInterpSettings
 from ...base.visible import visible_line
-from ...journal.transcript import turns
 from ...run.approval.decisions import Alone
 from ...run.approval.modes import ASKING, HIGHEST, MODES, within
 from ...run.turn.ending import LIMITS
@@ -28,9 +27,8 @@ from ..local.existing import find, open_in_page
 from ..local.place import NotebookPath, check, make, place_of
 from ..local.problems import USAGE, Problem
 from ..terminal.fronts import Front, JsonFront
-from ..terminal.people import cells_of, without_cells
 from ..terminal.stopping import Stopping
-from .turn import TerminalConversation, exit_code, last_words, to_the_end
+from .turn import TerminalConversation, exit_code, to_the_end
 
 if TYPE_CHECKING:
     from traitlets.config import Config
@@ -130,8 +128,7 @@ async def _opened_in(
         if latest is None:
             raise Problem(f"{path} has no conversation to continue.", USAGE)
         session = manager.session(latest.session_id)
-        past = turns([event for _, event in manager.store.events(latest.session_id)])
-        print(without_cells(last_words(past), cells_of(place.file)), file=sys.stderr)
+        print(visible_line(f"Continuing: {latest.title}"), file=sys.stderr)
         talk.go_on(latest.session_id, session.event_log.last_seq)
         model = model or session.info.model
     await talk.start_kernel(kernel, model, stopping)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from typing import Any
 
 from ...base.errors import CodeInterpError, CommandError
-from ...base.visible import visible_line
-from ...journal.transcript import AnswerText, Line, PastTurn
 from ...notebook.live.session_document import SessionDocument
 from ...run.approval.decisions import Alone
 from ...run.turn.ending import LIMITS
@@ -26,8 +24,6 @@ from ..terminal.fronts import NO_ANSWER, Front, Verdict
 from ..terminal.stopping import Stopping
 
 _USAGE = ("unknown_notebook", "no_such_kernel", "empty_message", "too_long")
-SHOWN, LINES = 500, 4
-"""Characters and lines of the last answer that ``--continue`` shows."""
 _CODES = {"end_turn": DONE, "max_steps": LIMIT, "budget": LIMIT, "cancelled": INTERRUPTED}
 
 
@@ -271,15 +267,6 @@ async def _goes_on(front: Front, ended: e.TurnEnded, stopping: Stopping) -> bool
     with stopping.by(question.cancel, lambda: None):
         await asyncio.wait({question})
     return not question.cancelled() and question.result()
-
-
-def last_words(past: Sequence[PastTurn]) -> str:
-    """The last question of a conversation and the end of its answer, for a terminal."""
-    asked = next((turn.asked for turn in reversed(past) if turn.asked), "")
-    items = past[-1].steps[-1].items if past else []
-    texts = [item.text for item in items if isinstance(item, (AnswerText, Line))]
-    lines = [line for line in "\n".join(texts)[-SHOWN:].split("\n") if line.strip()]
-    return "\n".join([f"> {visible_line(asked[:SHOWN])}", *map(visible_line, lines[-LINES:])])
 
 
 async def _preload_model(model: Model, model_id: str) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 import urllib.error
 import urllib.request
 from contextlib import suppress
@@ -24,8 +23,6 @@ from .problems import USAGE, Problem
 
 TIMEOUT = 5.0
 """Seconds that a server has to answer."""
-ALIVE_TTL = 1.0
-"""Seconds for which "the kernel is alive" is cached."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +128,6 @@ class ServersKernel(ServerKernelManager):
     def __init__(self, found: Existing, **given: Any) -> None:
         super().__init__(owns_kernel=False, **given)
         self._found = found
-        self._alive_until = 0.0
         self.load_connection_info(found.connection)  # type: ignore[arg-type]
         self.kernel_id = found.kernel_id
         self.kernel_name = found.name
@@ -144,17 +140,13 @@ class ServersKernel(ServerKernelManager):
 
     async def is_alive(self) -> bool:  # type: ignore[override]
         """Whether its server still has the kernel; True if the server does not answer."""
-        if time.monotonic() < self._alive_until:
-            return True
         try:
             model = await self._ask()
         except urllib.error.HTTPError as error:
             return error.code != 404
         except (OSError, ValueError):
             return True
-        alive = model.get("execution_state") != "dead"
-        self._alive_until = time.monotonic() + ALIVE_TTL if alive else 0.0
-        return bool(alive)
+        return bool(model.get("execution_state") != "dead")
 
     async def _ask(self, what: str = "", *, post: bool = False) -> Any:
         path = f"kernels/{self._found.kernel_id}{what}"

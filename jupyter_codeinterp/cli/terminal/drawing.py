@@ -5,11 +5,9 @@ from __future__ import annotations
 import difflib
 import time
 from collections.abc import Iterable
-from typing import ClassVar
 
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.markdown import CodeBlock, Markdown
-from rich.padding import Padding
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.markdown import Markdown
 from rich.segment import Segment
 from rich.spinner import Spinner
 from rich.syntax import Syntax
@@ -73,39 +71,16 @@ class Barred:
             yield from row
 
 
-class CodeText:
-    """Code of any length. Wrapped lines continue two characters right of their indent."""
-
-    def __init__(self, source: str, language: str) -> None:
-        self._source = source
-        self._language = language
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterable[Text]:
-        look = Syntax("", self._language, theme="ansi_dark", background_color="default")
-        text = look.highlight(self._source)
-        text.right_crop(len(text) - len(text.plain.rstrip("\n")))
-        width = options.max_width
-        for line in text.split("\n", allow_blank=True):
-            start = min(len(line.plain) - len(line.plain.lstrip(" +-")), width // 2)
-            rows = line[start:].wrap(console, max(10, width - start - 2))
-            for number, row in enumerate(rows):
-                yield Text(" " * (start + 2)) + row if number else line[:start] + row
-            if not rows:
-                yield line
-
-
-class _CodeBlock(CodeBlock):
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield Padding(CodeText(str(self.text).rstrip(), self.lexer_name), 1)
+def code_text(source: str, language: str) -> Syntax:
+    """Code of any length: long lines are wrapped."""
+    return Syntax(source, language, theme="ansi_dark", background_color="default", word_wrap=True)
 
 
 class MarkdownText(Markdown):
     """Markdown with links written out: a terminal hyperlink hides its target."""
 
-    elements: ClassVar = {**Markdown.elements, "fence": _CodeBlock, "code_block": _CodeBlock}
-
     def __init__(self, text: str) -> None:
-        super().__init__(visible(text), hyperlinks=False)
+        super().__init__(visible(text), code_theme="ansi_dark", hyperlinks=False)
 
 
 def going_on(doing: str, text: str) -> RenderableType:

@@ -25,12 +25,12 @@ from ...wire.ops import called
 from . import asking
 from .drawing import (
     Barred,
-    CodeText,
     Inert,
     MarkdownText,
     Running,
     beside,
     bounded,
+    code_text,
     difference,
     going_on,
 )
@@ -273,7 +273,7 @@ class Person:
         elif kind == "edit":
             shown = difference(old_source, source)
         self.print(heading)
-        self.print(Barred(Text("│", style="dim"), CodeText(visible(shown, code=True), language)))
+        self.print(Barred(Text("│", style="dim"), code_text(visible(shown, code=True), language)))
 
     def _done(self, event: e.ToolDone) -> None:
         good, self._running = event.status == "ok", None
