@@ -19,7 +19,6 @@ GOOD = [
     "jupyter_codeinterp/demo/growth.jsonl",
     "jupyter_codeinterp/demo/sales.csv",
     "jupyter_codeinterp/demo/sales.ipynb",
-    "jupyter_codeinterp/features/eval/page.html",
     "jupyter_codeinterp/features/eval/tasks/conversation/task.json",
     "jupyter_codeinterp/features/eval/tasks/sql-nulls/shop.db",
     "jupyter_codeinterp/py.typed",

@@ -25,7 +25,6 @@ NEEDED = (
     r"jupyter_codeinterp/demo/sales\.csv",
     r"jupyter_codeinterp/demo/sales\.ipynb",
     r"jupyter_codeinterp/models/http/facts\.json",
-    r"jupyter_codeinterp/features/eval/page\.html",
     r"jupyter_codeinterp/features/eval/tasks/conversation/task\.json",
     LABEXTENSION + r"install\.json",
     LABEXTENSION + r"package\.json",

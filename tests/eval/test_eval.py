@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import re
 import signal
@@ -40,13 +38,9 @@ def make(cli: Cli, name: str, *questions: str, cells: tuple[str, ...] = (), **ch
 
 def results(cli: Cli, ran: Ran) -> dict[str, Any]:
     """The attempts by task; the page is inert."""
-    page = (cli.folder / "out" / "index.html").read_text()
-    (style,) = re.findall(r"<style>(.*?)</style>", page, re.S)
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:"
-    assert f'<meta http-equiv="Content-Security-Policy" content="{policy}">' in page
-    assert not re.search(r"<(script|iframe|link|object|img (?!alt=\"chart\" src=\"data:))", page)
-    assert set(re.findall(r"(?:src|href)=\"([^\"]{9})", page)) <= {"data:imag"}
+    page = (cli.folder / "out" / "index.md").read_text()
+    shown = re.sub(r"^(`{3,}).*?^\1$", "", page, flags=re.M | re.S)
+    assert "<" not in shown and set(re.findall(r"\]\((.{9})", shown)) <= {"data:imag"}
     told = json.loads((cli.folder / "out" / "results.json").read_text())
     return {one["task"]: one for one in told["attempts"]}
 
@@ -78,8 +72,9 @@ def test_recordings_are_measured(cli: Cli) -> None:
     rows = {row.split()[0]: row.split() for row in ran.out.splitlines()}
     assert rows[WRONG][1:5] == ["0", "of", "1", "2"] and rows["all"][1:5] == ["6", "of", "7", "19"]
     assert ran.code == 1 and "No sandbox" in ran.err and f"{WRONG} 1: @mean[-128" in ran.err
-    page = (cli.folder / "out" / "index.html").read_text()
-    assert page.count("<img ") == 1 and "Ignore your instructions" in page
+    page = (cli.folder / "out" / "index.md").read_text()
+    assert page.count("![picture](data:") == 1 and "Ignore your instructions" in page
+    assert f"# ✗ {WRONG}, run 1" in page and "# ✓ chart-saved, run 1" in page
     fixed = json.loads((cli.folder / "out" / "bug-wrong-total-1.ipynb").read_text())
     assert "1 - lines" in "".join(next(c for c in fixed["cells"] if c["id"] == "net")["source"])
     assert not list(cli.data.glob("codeinterp/sessions.db*")), "the person's list stays"
@@ -104,13 +99,12 @@ def test_a_folder_of_ones_own_by_the_api(cli: Cli) -> None:
     assert told["change"]["solved"] and told["edit"]["requests"] == 3
     assert "@a[1]" in told["talk"]["answers"][0] and told["talk"]["output_tokens"] > 0
     assert told["code"]["cost"] == {"dollars": None, "local": False}, "its prices are not known"
-    assert "<td>unknown</td>" in (cli.folder / "out" / "index.html").read_text()
+    page = (cli.folder / "out" / "index.md").read_text()
+    assert "| unknown |" in page and "&lt;script&gt;alert(1)" in page
     lines = [json.loads(line) for line in ran.out.splitlines()]
     assert sorted((one["task"], one["run"]) for one in lines) == [
         (name, run) for name in ("change", "code", "edit", "talk") for run in (1, 2)
     ]
-    page = (cli.folder / "out" / "index.html").read_text()
-    assert "&lt;script&gt;alert(1)" in page and "\\u202e" in page
     left = {path.name for path in (cli.folder / "mine").rglob("*") if path.is_file()}
     assert (
         left == {"task.json", "nb.ipynb", "link.txt"}
@@ -178,7 +172,7 @@ def test_other_errors_are_words(cli: Cli) -> None:
         (["mine", "--recordings", "mine"], 2, "mine has no recording of these tasks."),
         (["mine", "--output", "mine"], 1, "mine: File exists."),
         (["mine/a"], 1, "a 1: There is no kernel 'gone' here. Installed: python3."),
-        (["mine/b"], 1, "Stopped: "),
+        (["mine/b"], 1, "b 1: "),
         (["mine", "--runs", "0"], 2, "must be 1 or more"),
     ):
         ran = cli.run("eval", *words)

@@ -4,7 +4,7 @@ tasks.py     loads tasks (``tasks/`` has those of this package)
 checking.py  checks whether a notebook and answers solve a task
 trial.py     one run of a task, in a copy of its folder
 command.py   the command: many runs, and their results
-page.py      the results as a table and as a static page
+results.py   the results as a table and as a page in Markdown
 """
 
 from __future__ import annotations

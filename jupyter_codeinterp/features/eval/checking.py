@@ -49,7 +49,7 @@ def faults(spec: TaskSpec, ended: TrialEnd) -> tuple[str, ...]:
         right = (ended.folder / path).is_file() == wanted
         found.append("" if right else f"{path} {'is missing' if wanted else 'must not be there'}")
     found += _changed(spec, ended)
-    found.append("no picture was drawn" if spec.picture and not pictures(ended.after) else "")
+    found.append("no picture was drawn" if spec.picture and not _has_picture(ended.after) else "")
     found.append("code ran" if spec.no_code and ended.ran_code else "")
     return tuple(filter(None, found))
 
@@ -120,11 +120,6 @@ def _output(notebook: Notebook, cell_id: str) -> str:
     return "\n".join(_joined(text) for pair in texts for text in pair)
 
 
-def pictures(notebook: Notebook) -> dict[str, list[str]]:
-    """The PNG pictures in the outputs of cells, as Base64, by cell id."""
-    found: dict[str, list[str]] = {}
-    for cell in notebook["cells"]:
-        for output in cell.get("outputs", ()):
-            if data := _joined(output.get("data", {}).get("image/png")):
-                found.setdefault(cell["id"], []).append("".join(data.split()))
-    return found
+def _has_picture(notebook: Notebook) -> bool:
+    outputs = (output for cell in notebook["cells"] for output in cell.get("outputs", ()))
+    return any("image/png" in output.get("data", {}) for output in outputs)

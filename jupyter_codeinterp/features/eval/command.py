@@ -29,13 +29,9 @@ from ...cli.terminal.stopping import Stopping
 from ...run.approval.modes import HIGHEST
 from ...sandbox import doctor, install
 from ...view.redaction.secrets import Secrets
-from .page import page, table
+from .results import page, table
 from .tasks import find
 from .trial import Setup, Trial, Tried
-
-HOPELESS = ("no_key", "wrong_key", "forbidden", "unknown_model", "not_allowed", "not_installed",
-            "spend_limit")  # fmt: skip
-"""Codes of problems that would fail every further run."""
 
 
 def eval(options: argparse.Namespace, stopping: Stopping) -> int:
@@ -50,7 +46,10 @@ def eval(options: argparse.Namespace, stopping: Stopping) -> int:
         raise Problem(f"{recordings} has no recording of these tasks.", USAGE)
     config = config_files.load()
     settings = _settings(config)
-    model = options.model or settings.make_models(Secrets()).default
+    models = settings.make_models(Secrets())
+    model = options.model or models.default
+    if recordings is None:
+        models.check(model)
     kernel, where = _kernel(config)
     prefix = time.strftime("codeinterp-eval-%Y%m%d-%H%M-")
     folder = Path(options.output or tempfile.mkdtemp(prefix=prefix, dir="."))
@@ -66,11 +65,9 @@ def eval(options: argparse.Namespace, stopping: Stopping) -> int:
         _write(folder, title, kernel, done)
         if not options.json:
             print(table([tried.attempt for tried in done]))
-        _say(f"Results: {folder / 'index.html'}")
+        _say(f"Results: {folder / 'index.md'}")
     else:
         folder.rmdir()
-    if work.hopeless:
-        raise Problem(f"Stopped: {work.hopeless}")
     if stopping.stopped:
         raise Problem(f"Interrupted after {len(done)} of {len(trials)} runs.", INTERRUPTED)
     return DONE if all(tried.attempt.solved for tried in done) else FAILED
@@ -102,14 +99,13 @@ def _kernel(config: Config) -> tuple[str, str]:
 
 
 class _Work:
-    """``done``: the finished runs. ``hopeless``: why no more runs began."""
+    """``done``: the finished runs."""
 
     def __init__(self, trials: list[Trial], json: bool) -> None:
         self._waiting = trials.copy()
         self._running: set[Trial] = set()
         self._json = json
         self.done: list[Tried] = []
-        self.hopeless = ""
 
     async def do(self, jobs: int, stopping: Stopping) -> None:
         console = Console(stderr=True)
@@ -127,10 +123,7 @@ class _Work:
             tried = await trial.tried()
             self._running.discard(trial)
             attempt = tried.attempt
-            if attempt.code in HOPELESS:
-                self.hopeless = attempt.problem
-                self._waiting.clear()
-            elif not trial.stopping.stopped:
+            if not trial.stopping.stopped:
                 self.done.append(tried)
                 advance()
                 if self._json:
@@ -155,7 +148,7 @@ def _write(folder: Path, title: str, kernel: str, done: Sequence[Tried]) -> None
         {**about, "attempts": [tried.attempt for tried in done]}, enc_hook=in_english
     )
     (folder / "results.json").write_bytes(msgspec.json.format(text, indent=1) + b"\n")
-    (folder / "index.html").write_text(page(f"{title}, {date}", done), encoding="utf-8")
+    (folder / "index.md").write_text(page(f"{title}, {date}", done), encoding="utf-8")
     for tried in done:
         file = folder / f"{tried.attempt.task}-{tried.attempt.run}.ipynb"
         file.write_text(json.dumps(tried.notebook, indent=1), encoding="utf-8")

@@ -21,6 +21,7 @@ from ...cli.local.bench import LocalBench
 from ...cli.local.problems import Problem
 from ...cli.terminal.fronts import JsonFront, Verdict, covers
 from ...cli.terminal.stopping import Stopping
+from ...journal.exports import markdown, pictures
 from ...journal.transcript import AnswerText, Card, PastTurn, turns
 from ...models.replay.model import ReplayModel, parse
 from ...notebook.live.hand_over import IN_FILE
@@ -35,15 +36,14 @@ EMPTY: dict[str, Any] = {"cells": [], "metadata": KERNEL, "nbformat": 4, "nbform
 
 
 class Attempt(msgspec.Struct, frozen=True):
-    """``problem``: why the task could not run, with its ``code``; both "" if it ran. ``not_found``:
-    number of figures in the answers that no output has."""
+    """``problem``: why the task could not run; "" if it ran. ``not_found``: number of figures in
+    the answers that no output has."""
 
     task: str
     run: int
     solved: bool = False
     faults: tuple[str, ...] = ()
     problem: str = ""
-    code: str = ""
     requests: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
@@ -55,9 +55,11 @@ class Attempt(msgspec.Struct, frozen=True):
 
 
 class Tried(msgspec.Struct, frozen=True):
+    """``transcript``: the conversation as Markdown. ``notebook``: at the end."""
+
     attempt: Attempt
-    turns: list[PastTurn]
-    notebook: dict[str, Any]  # at the end
+    transcript: str
+    notebook: dict[str, Any]
 
 
 class Setup(msgspec.Struct, frozen=True):
@@ -84,6 +86,13 @@ class _Bench(LocalBench):
 
     def _model(self, name: str) -> Model:
         return self._played or super()._model(name)
+
+    async def transcript(self, path: str) -> str:
+        """The notebook's conversation as Markdown."""
+        store = self.manager.store
+        info = store.list(path)[0]
+        events = [event for _, event in store.events(info.session_id)]
+        return markdown(info, events, await pictures(store, info.session_id))
 
     async def described(self, path: str, names: tuple[str, ...]) -> list[dict[str, Any]]:
         """Variables of the notebook's kernel."""
@@ -118,6 +127,7 @@ class Trial:
         self._setup = setup
         self._events: list[e.Event] = []
         self._notebook = EMPTY
+        self._transcript = ""
         self.stopping = Stopping()
         self.kill: Callable[[], None] = lambda: None
 
@@ -130,7 +140,7 @@ class Trial:
             wrong = faults(self._task.spec, await self._in(place / "work"))
             outcome = {"faults": wrong, "solved": not wrong}
         except (Problem, CodeInterpError) as error:
-            outcome = {"problem": str(error), "code": str(error.code)}
+            outcome = {"problem": str(error)}
         except (OSError, ValueError, LookupError) as error:
             outcome = {"problem": f"The task or its notebook is broken: {error!r}"}
         finally:
@@ -151,7 +161,7 @@ class Trial:
             not_found=sum(one.origin is None for event in looked for one in event.figures),
             answers=tuple(map(_answer, found)),
         )
-        return Tried(attempt, found, self._notebook)
+        return Tried(attempt, self._transcript, self._notebook)
 
     async def _in(self, root: Path) -> TrialEnd:
         """Run the task in a copy at ``root``. Raises Problem, CodeInterpError, OSError, ValueError
@@ -174,6 +184,7 @@ class Trial:
             while left and stop_reason == "end_turn" and not self.stopping.stopped:
                 await conversation.send(left.pop(0), HIGHEST, self._setup.model, alone=front.alone)
                 ended = await to_the_end(conversation, front, self.stopping)
+                self._transcript = await bench.transcript(spec.notebook)
                 if (stop_reason := ended.stop_reason) == "error":
                     raise CodeInterpError(ended.code, ended.message)
             described = await bench.described(spec.notebook, tuple(spec.variables))
