@@ -76,7 +76,7 @@ def test_a_mode_says_what_it_asks_and_keeps_what_yes_covers(cli: Cli) -> None:
         assert "Cells: 1 edited" in prompt(child, "Auto")
 
 
-def test_what_is_typed_during_a_turn_shows_once(cli: Cli) -> None:
+def test_what_is_typed_during_a_turn_waits_at_the_prompt(cli: Cli) -> None:
     waits = "import pathlib, time;"
     waits += "\nwhile not pathlib.Path('go').exists(): time.sleep(0.05)"
     with cli.terminal("chat", "a.ipynb", "--yes", PROMPT_TOOLKIT_NO_CPR="1") as child:
@@ -85,7 +85,7 @@ def test_what_is_typed_during_a_turn_shows_once(cli: Cli) -> None:
         child.expect("running")
         child.send("early words")
         (cli.folder / "go").touch()
-        assert "early" not in prompt(child, "Auto")
+        prompt(child, "Auto")
         child.expect("early words")
         child.send("\x03")
         prompt(child, "Auto")
@@ -96,8 +96,8 @@ def test_what_is_typed_during_a_turn_shows_once(cli: Cli) -> None:
             child.send("\x03")
             if child.expect([pexpect.EOF, pexpect.TIMEOUT], timeout=0.5) == 0:
                 break
-        child.wait()
-        assert child.getecho(), "the shell is left without an echo"
+        else:
+            raise AssertionError("the chat goes on")
 
 
 def test_run_continues_the_latest_conversation(cli: Cli) -> None:

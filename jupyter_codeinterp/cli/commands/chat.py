@@ -11,7 +11,6 @@ from prompt_toolkit.history import InMemoryHistory
 
 from ...base.errors import CodeInterpError
 from ...base.visible import visible_line
-from ...kernel import typed_ahead
 from ...run.approval.modes import MODES, within
 from ...view.skills import Skill
 from ...wire.events import Mode, Reference
@@ -40,16 +39,14 @@ def chat(options: argparse.Namespace, stopping: Stopping) -> int:
 
 async def _chat(options: argparse.Namespace, stopping: Stopping) -> int:
     mode = mode_of(options)
-    # The prompt shows what was typed before.
-    with typed_ahead.echo(False):
-        async with opened(options, mode, stopping) as here:
-            front = front_for(here, options, stopping)
-            if not isinstance(front, Person):
-                raise TypeError("a chat needs a person")
-            front.note(WELCOME.format(notebook=options.notebook))
-            if here.earlier is not None:
-                front.note(EARLIER.format(title=here.earlier))
-            await _Chat(here, front, stopping, mode, options.model or "").begin()
+    async with opened(options, mode, stopping) as here:
+        front = front_for(here, options, stopping)
+        if not isinstance(front, Person):
+            raise TypeError("a chat needs a person")
+        front.note(WELCOME.format(notebook=options.notebook))
+        if here.earlier is not None:
+            front.note(EARLIER.format(title=here.earlier))
+        await _Chat(here, front, stopping, mode, options.model or "").begin()
     return DONE
 
 

@@ -28,12 +28,11 @@ async def ask(prompt: str) -> str:
         typed_ahead.forget()
     except typed_ahead.NoTerminal:
         raise InputClosed from None
-    with typed_ahead.echo(True):
-        show(prompt)
-        if sys.platform == "win32":
-            typed = await asyncio.to_thread(sys.stdin.readline)
-        else:
-            typed = await _line()
+    show(prompt)
+    if sys.platform == "win32":
+        typed = await asyncio.to_thread(sys.stdin.readline)
+    else:
+        typed = await _line()
     if not typed:
         raise InputClosed
     return typed.partition("\n")[0].strip()
@@ -86,8 +85,7 @@ def edit(source: str, suffix: str) -> str:
         file = Path(folder, f"cell{suffix}")
         file.write_text(f"{source}\n", encoding="utf-8", errors="replace", newline="\n")
         try:
-            with typed_ahead.echo(True):
-                code = subprocess.call([*command, str(file)])
+            code = subprocess.call([*command, str(file)])
         except OSError as error:
             raise NoEditor(f"Cannot start {command[0]}: {error.strerror}.") from None
         if code:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-from ...kernel import typed_ahead
 from ..local.problems import INTERRUPTED
 
 _SHOW_CURSOR = b"\x1b[?25h"
@@ -72,7 +71,6 @@ class Stopping:
             with suppress(OSError):
                 if sys.stdout.isatty():
                     os.write(sys.stdout.fileno(), _SHOW_CURSOR)
-                typed_ahead.set_echo(True)
             os._exit(INTERRUPTED)
         self.stopped = True
         if self._loop is None:

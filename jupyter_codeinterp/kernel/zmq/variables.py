@@ -36,34 +36,17 @@ FOLDER = Path(kernel_side.__file__).parent
 _OWN_IMPORT = re.compile(r"^from \.+[\w.]+ import (?:\([^)]*\)|.*)$", re.MULTILINE)
 
 
-def one_file(name: str, **names: str) -> str:
-    """Code that runs one of our files in its own namespace."""
-    return f"__import__('builtins').exec({_text(name)!r}, {names!r})"
-
-
 def files(paths: Sequence[str], **names: str) -> str:
     """Code that runs files without the imports between them, in the order of their imports. Each
     has its own namespace, which starts with the names of the files before it."""
-    return f"({namespace(paths, names)} and None)"
-
-
-def namespace(paths: Sequence[str], names: dict[str, str]) -> str:
-    """An expression that runs files as ``files`` does; its value is the last one's namespace."""
-    plain = list(map(plain_text, paths))
+    texts = [
+        _OWN_IMPORT.sub("", (FOLDER / f"{path}.py").read_text(encoding="utf-8")) for path in paths
+    ]
     return (
-        "(lambda b, reduce, texts, names: reduce(lambda earlier, text:"
+        "((lambda b, reduce, texts, names: reduce(lambda earlier, text:"
         " (lambda own: b.exec(text, own) or own)({**earlier}), texts, names))"
-        f"(__import__('builtins'), __import__('functools').reduce, {plain!r}, {names!r})"
+        f"(__import__('builtins'), __import__('functools').reduce, {texts!r}, {names!r}) and None)"
     )
-
-
-def plain_text(path: str) -> str:
-    """The text of a file without its imports of our other files: it runs with their names."""
-    return _OWN_IMPORT.sub("", _text(path))
-
-
-def _text(path: str) -> str:
-    return (FOLDER / f"{path}.py").read_text(encoding="utf-8")
 
 
 def _of_features() -> list[str]:
@@ -185,7 +168,7 @@ class Variables:
         wire = self._link.wire
         session = wire.session_id
         asking = files(_ANSWERING, __name__=ANSWERS)
-        guarding = one_file("guard", __name__="jupyter_codeinterp.guard", SESSION=session)
+        guarding = files(("guard",), __name__="jupyter_codeinterp.guard", SESSION=session)
         watching = files((*_WATCHING, *_of_features()), __name__=WATCH, SESSION=session)
         request = execute_request("\n".join((asking, guarding, watching)), silent=True)
         reply = await wire.request("shell", "execute_request", request)
