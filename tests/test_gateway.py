@@ -19,7 +19,6 @@ from jupyter_server.services.kernels.connection.base import (
 )
 
 from jupyter_codeinterp.base.errors import KernelError
-from jupyter_codeinterp.kernel.fresh import FreshKernel
 from jupyter_codeinterp.kernel.gateway import GatewayProcess
 from jupyter_codeinterp.kernel.gateway import wire as frames
 from jupyter_codeinterp.kernel.gateway import wire as wire_module
@@ -27,6 +26,7 @@ from jupyter_codeinterp.kernel.gateway.wire import GatewayWire
 from jupyter_codeinterp.kernel.wire import execute_request
 from jupyter_codeinterp.kernel.zmq import ZmqKernel
 from jupyter_codeinterp.kernel.zmq import run as run_module
+from jupyter_codeinterp.kernel.zmq.fresh import FreshKernel
 from jupyter_codeinterp.wire.ports import DisplayUpdated, ExecutionDone, ExecutionEvent
 from tests.gateways import ENTERPRISE, Colleague, Gateway, Link, gateway, kernels_over, link_to
 from tests.kernels import Gate, kernel_of, run, text, until

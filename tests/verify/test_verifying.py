@@ -17,7 +17,7 @@ from jupyter_client.ioloop.restarter import AsyncIOLoopKernelRestarter
 
 from jupyter_codeinterp.app.verify import NotebookRuns
 from jupyter_codeinterp.base.sentences import from_journal
-from jupyter_codeinterp.kernel.fresh import FreshKernel
+from jupyter_codeinterp.kernel.zmq.fresh import FreshKernel
 from jupyter_codeinterp.run.verify.verification import Verification
 from tests.cli import Cli, is_running, make_cli, until
 from tests.kernels import until as came_true

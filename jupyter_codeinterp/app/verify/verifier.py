@@ -261,7 +261,7 @@ class VerifyRun:
         self._show(cells=tuple(lines), **ending)
 
     async def _work(self, copy: Path | None) -> None:
-        from ...kernel.fresh import FreshKernel  # not at the server's start
+        from ...kernel.zmq.fresh import FreshKernel  # not at the server's start
 
         place = {"path": self._book.path} if copy is None else {"cwd": str(copy)}
         kernel = FreshKernel(self._verifier.kernel_manager, self._book.kernel, place)

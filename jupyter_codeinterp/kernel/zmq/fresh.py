@@ -12,13 +12,13 @@ import msgspec
 from jupyter_client.kernelspec import NoSuchKernel
 from jupyter_core.utils import ensure_async
 
-from ..base.errors import KernelError
-from ..base.sentences import Sentence
-from .zmq.link import KernelLink
-from .zmq.process import LocalProcess
-from .zmq.run import Run
-from .zmq.unusable import EXITED
-from .zmq.wire import new_context
+from ...base.errors import KernelError
+from ...base.sentences import Sentence
+from .link import KernelLink
+from .process import LocalProcess
+from .run import Run
+from .unusable import EXITED
+from .wire import new_context
 
 READY = 60.0
 """Seconds that a kernel has to answer."""
