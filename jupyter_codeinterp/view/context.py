@@ -25,7 +25,6 @@ from .notebook_prompt import (
     cells,
     earlier,
     file_lines,
-    first_line,
     is_private,
     kernel_text,
     one_line,
@@ -170,7 +169,7 @@ class Context:
         parts = self._order_changes(snapshot)
         marks = Marks(own_cells, snapshot.active_cell_id)
         room = LATER_LIMIT - _length(parts)
-        more, whole = self._changed_cells(snapshot, marks, room, _run_by_person)
+        more, whole = self._changed_cells(snapshot, marks, room)
         parts += more
         known = self.state.cells
         self.state.cells = _known_cells(snapshot, whole, known)
@@ -231,7 +230,7 @@ class Context:
         if now.variables is not None:
             parts += _variable_changes({} if restarted else before.variables, now.variables)
         room = LATER_LIMIT - _length(parts)
-        more, whole = self._changed_cells(snapshot, now.marks, room, _rerun)
+        more, whole = self._changed_cells(snapshot, now.marks, room)
         parts += more
         return tag("changes", "\n".join(parts)) if parts else "", whole
 
@@ -240,14 +239,13 @@ class Context:
         snapshot: Snapshot,
         marks: Marks,
         room: int,
-        rerun: Callable[[CellView, Callable[[str], str]], str],
     ) -> tuple[list[str], set[str]]:
         """Texts of new, edited and rerun cells within ``room`` characters, and the ids of those
         with their whole source."""
         items, reruns = self._cell_changes(snapshot)
         parts = []
         if reruns:
-            lines = [rerun(cell, self.scrub) for cell in reruns[:MOST_RERUNS]]
+            lines = [_rerun(cell, self.scrub) for cell in reruns[:MOST_RERUNS]]
             share = room // 3 if items else room
             summaries = bounded(lines, share, "cells with new outputs", len(reruns))
             parts.append(summaries)
@@ -367,11 +365,6 @@ def _is_rerun(known: KnownCell, cell: CellView) -> bool:
 
 
 def _rerun(cell: CellView, scrub: Callable[[str], str]) -> str:
-    words = first_line(outputs_text(cell.outputs, scrub)) or "none"
-    return tag("outputs", words, cell=cell.cell_id, change="new")
-
-
-def _run_by_person(cell: CellView, scrub: Callable[[str], str]) -> str:
     words = outputs_text(cell.outputs, scrub) or "none"
     return tag("outputs", words, cell=cell.cell_id, change="new", status=_status(cell))
 

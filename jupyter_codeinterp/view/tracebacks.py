@@ -110,7 +110,7 @@ def _package(header: re.Match[str]) -> str:
 
 
 def _fold(parts: list[_StackFrame]) -> Iterator[str]:
-    """Texts of the parts; runs of library frames and repeated frames become one line."""
+    """Texts of the parts; runs of library frames become one line."""
     place = 0
     while place < len(parts):
         part = parts[place]
@@ -124,8 +124,4 @@ def _fold(parts: list[_StackFrame]) -> Iterator[str]:
             yield f"… {count} {frames} in {', '.join(list(names)[:4])} …"
         else:
             yield "\n".join(part.lines).rstrip("\n")
-            while part.header and end < len(parts) and parts[end].lines == part.lines:
-                end += 1
-            if end - place > 1:
-                yield f"… the same frame {end - place - 1} more times …"
         place = end
