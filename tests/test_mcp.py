@@ -20,8 +20,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from jupyter_codeinterp.base.errors import CommandError
 from jupyter_codeinterp.features.mcp_server import conversation
-from jupyter_codeinterp.features.mcp_server.token_file import NO_TOKEN, TokenFile
-from jupyter_codeinterp.features.mcp_server.tools import OFFERED
+from jupyter_codeinterp.features.mcp_server.conversation import OFFERED
+from jupyter_codeinterp.features.mcp_server.service import NO_TOKEN, TokenFile
 from jupyter_codeinterp.session import service
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, text
 from tests.reference_window import notebook
@@ -238,8 +238,7 @@ async def test_a_person_can_go_on_with_a_model_and_the_client_begins_anew(
             # Without a model, nobody answers but the client.
             await rest.command("send_message", session_id, text="And you?")
             await stream.event("turn_ended", 2)
-            said = [event["text"] for event in stream.of("text_done")]
-            assert "Only the other agent" in said[-1]
+            assert "another program" in list(stream.of("turn_ended"))[-1]["message"]
             model = "claude-sonnet-5-5"
             await rest.command("send_message", session_id, text="And you?", model=model)
             await stream.event("turn_ended", 3)
@@ -265,7 +264,7 @@ async def test_after_a_call_that_could_not_begin_a_persons_turn_stays_theirs(
         monkeypatch.setattr(conversation, "PATIENCE", 0.1)
         await rest.command("send_message", session_id, text="Go", mode="auto")
         async with rest.follow(session_id) as stream:
-            assert "Only the other agent" in (await stream.event("text_done"))["text"]
+            assert "another program" in (await stream.event("turn_ended"))["message"]
 
 
 async def test_another_conversation_does_not_get_the_clients_calls(site: Site, file: Path) -> None:
@@ -277,7 +276,7 @@ async def test_another_conversation_does_not_get_the_clients_calls(site: Site, f
         other = rest.conversation(PATH, model)
         await rest.command("send_message", other, text="Go")
         async with rest.follow(other) as stream:
-            assert (await stream.event("turn_ended"))["stop_reason"] == "end_turn"
+            assert "another program" in (await stream.event("turn_ended"))["message"]
         assert not (await client.call_tool("read_notebook", {"notebook": PATH})).is_error
         assert session.running and session.turn == 1
 
@@ -392,7 +391,7 @@ async def test_a_token_obeys_the_authorizer_at_each_call(
         assert not (await client.call_tool("read_notebook", {"notebook": PATH})).is_error
         monkeypatch.setattr(site.app.authorizer, "is_authorized", is_authorized)
         for tool in OFFERED:
-            if tool.name in refused or not tool.changes:
+            if tool.name in refused or tool.name not in CHANGES:
                 result = await client.call_tool(tool.name, {"notebook": PATH})
                 assert ("You are not allowed" in texts(result)) is (tool.name in refused)
     # The person who made the token, whom the test's login names.
@@ -465,7 +464,7 @@ def test_the_server_starts_without_the_package() -> None:
     script = (
         "import sys; import jupyter_codeinterp.server.rest.routes; "
         "import jupyter_codeinterp.features.mcp_server.handlers; "
-        "import jupyter_codeinterp.features.mcp_client.handlers; "
+        "import jupyter_codeinterp.features.mcp_client.servers; "
         "import jupyter_codeinterp.app.workbench; "
         "assert not {'mcp', 'starlette', 'pydantic'} & set(sys.modules)"
     )

@@ -170,7 +170,7 @@ export interface IMadeAgentToken {
 }
 
 /**
- * ``faults``: what is wrong with files.
+ * ``faults``: what is wrong with the file, and its servers that cannot be used.
  */
 export interface IToolServers {
   readonly servers: readonly IToolServer[];
@@ -179,14 +179,13 @@ export interface IToolServers {
 
 /**
  * A server of the person's file. ``id``: the digest to approve. ``lines``: exactly what would
- * start. ``why``: why it is refused.
+ * start.
  */
 export interface IToolServer {
   readonly id: string;
   readonly name: string;
-  readonly state: 'approved' | 'asks' | 'refused';
+  readonly approved: boolean;
   readonly lines: readonly string[];
-  readonly why: string;
 }
 
 /**

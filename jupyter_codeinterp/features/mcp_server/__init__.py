@@ -1,11 +1,9 @@
 """Another agent as a client: an MCP server whose calls pass the same review as the agent's own.
 
-token_file.py    the client's token
 handlers.py      HTTP: the protocol's address, and REST for the token
 protocol.py      the protocol, by the package ``mcp``
-service.py       carries out calls, with the rights of the token's maker
-tools.py         the tools for clients
-conversation.py  a client's work in one notebook, as turns of a conversation
+service.py       the client's token, and its calls
+conversation.py  a client's tools, and its work in one notebook, as turns of a conversation
 """
 
 from __future__ import annotations

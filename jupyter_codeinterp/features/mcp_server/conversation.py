@@ -1,4 +1,4 @@
-"""A client's work in one notebook, as turns of a conversation.
+"""A client's tools, and its work in one notebook, as turns of a conversation.
 
 A client's call is a step of a turn, as if a model had made it. So it gets the agent's review,
 journal, limits, hooks and undo, and the panel shows it. It has no other access to the notebook.
@@ -12,10 +12,12 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...base.errors import CommandError
+from ...agent.tools.registry import BUILT_IN
+from ...base.errors import CommandError, ModelError
 from ...run.approval.modes import ASKING
+from ...session import service
 from ...session.messages import Sender
-from ...wire.commands import Cancel, SendMessage
+from ...wire.commands import CHANGE, EXECUTE, LOOK, Cancel, SendMessage
 from ...wire.events import StepStarted, TurnEnded, read_event
 from ...wire.messages import Image, Text, ToolResult, ToolUse, Usage, assistant
 from ...wire.ports import ModelDone, ModelEvent, ModelInfo, ModelRequest, ModelText, ModelToolInput
@@ -25,13 +27,52 @@ if TYPE_CHECKING:
     from ...session.server.manager import SessionManager
     from ...session.session import Session
 
+_NOTEBOOK = {
+    "type": "string",
+    "description": "Path of the notebook, relative to the root of the Jupyter server.",
+}
+REVIEWED = " A person reviews it in JupyterLab first. The call waits for the decision."
+
+
+class OfferedTool(NamedTuple):
+    """A tool as a client sees it. ``schema`` is the JSON Schema of its input; ``needs``: the
+    permissions of a call, as (action, resource) of jupyter_server's authorizer."""
+
+    name: str
+    description: str
+    schema: dict[str, Any]
+    needs: tuple[tuple[str, str], ...]
+
+
+def _own(name: str, *needs: tuple[str, str]) -> OfferedTool:
+    """The agent's tool of this name."""
+    spec = next(tool.spec for tool in BUILT_IN if tool.name == name)
+    properties = {"notebook": _NOTEBOOK, **spec.input_schema["properties"]}
+    required = ["notebook", *spec.input_schema.get("required", ())]
+    schema = {"type": "object", "properties": properties, "required": required}
+    description = spec.description + (REVIEWED if CHANGE in needs else "")
+    return OfferedTool(name, description, schema, needs)
+
+
+_LISTS = "Paths of the notebooks that are open in JupyterLab."
+OFFERED = (
+    OfferedTool("list_notebooks", _LISTS, {"type": "object", "properties": {}}, (LOOK,)),
+    _own("read_notebook", LOOK),
+    _own("read_output", LOOK),
+    _own("inspect_variables", LOOK, EXECUTE),
+    _own("run_cell", EXECUTE, CHANGE),
+    _own("edit_cell", EXECUTE, CHANGE),
+    _own("add_markdown", EXECUTE, CHANGE),
+    _own("delete_cell", EXECUTE, CHANGE),
+)
+BY_NAME = {tool.name: tool for tool in OFFERED}
+
 PATIENCE = 60.0
 """Seconds without a call after which a turn ends. The next call begins another."""
 BY = "By another agent"
 IDLE = "The agent has made no call for a while. Its next call begins a new turn."
 NOT_THEIRS = (
-    "Only the other agent can continue here. To continue yourself, choose a model and send the "
-    "message again."
+    "This conversation belongs to another program. To continue it yourself, choose a model."
 )
 PROGRAM = Sender(headless=True)
 
@@ -66,8 +107,6 @@ class ClientConversation:
             try:
                 return await self._carry_out(ToolUse(f"call_{uuid.uuid4().hex}", name, given))
             except asyncio.CancelledError:
-                from ...session import service  # see ``preload``
-
                 with suppress(CommandError):  # The session was deleted.
                     await service.stop(self._manager, Cancel(self._session_id), PROGRAM)
                 raise
@@ -98,8 +137,6 @@ class ClientConversation:
                 return CallResult((Text(f"Not done: {words}"),), True)
 
     async def _begin(self, session: Session) -> None:
-        from ...session import service  # see ``preload``
-
         self._turn_begins = True
         message = SendMessage(
             BY, self._notebook, session_id=session.info.session_id, mode=ASKING, rule_files=False
@@ -133,9 +170,11 @@ class ClientConversation:
     # --- the model's side ------------------------------------------------------------
 
     def model_of_turn(self) -> ClientModel:
-        """The model of a turn that begins: the client's own, or one that a person began."""
-        self._turn_begins, is_clients = False, self._turn_begins
-        return ClientModel(self, is_clients)
+        """The model of a turn that begins. Raises ModelError for a person's turn."""
+        if not self._turn_begins:
+            raise ModelError("unknown_model", NOT_THEIRS)
+        self._turn_begins = False
+        return ClientModel(self)
 
     async def next_call(self) -> ToolUse | None:
         """The client's next call; None if none comes for a while."""
@@ -148,14 +187,12 @@ class ClientConversation:
 
 
 class ClientModel:
-    """A model for one turn, whose replies are the client's calls. In a person's turn it answers
-    that only the client can continue."""
+    """A model for one turn, whose replies are the client's calls."""
 
     always_ask = False
 
-    def __init__(self, conversation: ClientConversation, is_clients: bool) -> None:
+    def __init__(self, conversation: ClientConversation) -> None:
         self._conversation = conversation
-        self._is_clients = is_clients
 
     async def info(self, model: str) -> ModelInfo:
         """Costs nothing here. The client limits its own context."""
@@ -163,14 +200,11 @@ class ClientModel:
         return ModelInfo(model, "Another agent", 100_000_000, free, local=True, images=True)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        call = None
-        if self._is_clients and not request.answer_only:
-            call = await self._conversation.next_call()
+        call = None if request.answer_only else await self._conversation.next_call()
         if call is not None:
             yield ModelToolInput(0, call.id, call.name, {})
             yield ModelToolInput(0, call.id, call.name, call.input)
             yield ModelDone(assistant(call), "tool_use", Usage())
         else:
-            words = IDLE if self._is_clients else NOT_THEIRS
-            yield ModelText(0, words)
-            yield ModelDone(assistant(Text(words)), "end_turn", Usage())
+            yield ModelText(0, IDLE)
+            yield ModelDone(assistant(Text(IDLE)), "end_turn", Usage())

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from http import HTTPStatus
-from importlib.util import find_spec
 from typing import Any
 
 import msgspec
@@ -25,8 +24,7 @@ from ...base.errors import CommandError
 from ...extensions import Route
 from ...server.rest.base import Handler
 from ...wire.commands import BOTH, LOOK
-from .service import NOT_INSTALLED, ClientService, TokenHolder
-from .token_file import Token
+from .service import ClientService, Token, TokenHolder
 
 _STATUS = {
     "no_token": HTTPStatus.UNAUTHORIZED,
@@ -152,8 +150,6 @@ async def token(handler: Handler) -> TokenState:
 
 async def make_token(handler: Handler) -> MadeToken:
     """Replace the token."""
-    if find_spec("mcp") is None:
-        raise CommandError("not_installed", NOT_INSTALLED)
     maker = {name: value for name, value in vars(handler.current_user).items() if _is_json(value)}
     return MadeToken(handler.settings["codeinterp_mcp"].token_file.make(maker))
 
@@ -169,11 +165,10 @@ async def revoke_token(handler: Handler) -> None:
     handler.settings["codeinterp_mcp"].token_file.revoke()
 
 
-PROTOCOL_ROUTES: tuple[tuple[str, type[JupyterHandler]], ...] = ((r"mcp", McpHandler),)
-"""Needs a client's token instead of a login."""
 REST_ROUTES: tuple[Route, ...] = (
     Route("GET", r"mcp/token", (LOOK,), token),
     Route("POST", r"mcp/token", BOTH, make_token, HTTPStatus.CREATED),
     Route("DELETE", r"mcp/token", BOTH, revoke_token),
 )
-ROUTES: tuple[Any, ...] = (*REST_ROUTES, *PROTOCOL_ROUTES)
+ROUTES: tuple[Any, ...] = (*REST_ROUTES, (r"mcp", McpHandler))
+"""The last one needs a client's token instead of a login."""

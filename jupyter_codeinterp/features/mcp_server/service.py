@@ -1,23 +1,30 @@
-"""Carries out the calls of clients, with the rights of the token's maker."""
+"""The token of other agents, and the service that carries out their calls with the rights of the
+token's maker."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+import hashlib
+import hmac
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union
 
+import msgspec
 from jupyter_core.utils import ensure_async
 from tornado import web
 
 from ...app.notebooks.notebook_kernels import no_notebook, usable
 from ...base.errors import CodeInterpError, CommandError, ModelError
 from ...base.paths import normalize, root_of
+from ...base.private_file import PrivateFile
+from ...base.sentences import Sentence
 from ...sandbox.shared import trees
-from ...wire.commands import NOT_ALLOWED
+from ...wire.commands import CHANGE, NOT_ALLOWED
 from ...wire.messages import Text
-from .conversation import CallResult, ClientConversation
-from .token_file import Token, TokenFile
-from .tools import BY_NAME
+from .conversation import BY_NAME, NOT_THEIRS, CallResult, ClientConversation
 
 if TYPE_CHECKING:
     from ...app.workbench import Workbench
@@ -28,12 +35,70 @@ NOT_INSTALLED = (
     "This server cannot speak MCP: a package is missing. Install it and restart the server: "
     "pip install 'jupyter_codeinterp[mcp]'"
 )
-NO_CLIENT = (
-    "This conversation belongs to a program that is not connected. To continue it yourself, "
-    "choose a model."
-)
 LOOKS_EVERY = 1.0
 """Seconds between checks whether the token of a call was revoked."""
+
+
+# -------------------------------------------------------------------------------------------------
+# ``mcp-token.json``: the token as a digest, in a file that only its owner can read. Several servers
+# may use the file; each reads it again when it has changed.
+
+PREFIX = "cimcp_"
+"""Prefix of each token, so that people and scanners recognize one."""
+NO_TOKEN = "The token is not known here, or somebody has revoked it."
+
+
+class Token(msgspec.Struct, frozen=True):
+    """``digest``: of the secret; ``made``: seconds since 1970; ``maker``: fields of the server's
+    user who made it, as they were then."""
+
+    digest: str
+    made: float
+    maker: dict[str, Any]
+
+
+class _Content(msgspec.Struct, frozen=True):
+    version: Literal[1] = 1
+    token: Union[Token, None] = None
+
+
+class TokenFile:
+    def __init__(self, folder: Path) -> None:
+        path = folder / "mcp-token.json"
+        self._file = PrivateFile(path, _Content(), Sentence("the token of other agents"))
+
+    @property
+    def token(self) -> Token | None:
+        """Raises CommandError ``not_kept``."""
+        return self._file.content.token
+
+    def make(self, maker: Mapping[str, Any]) -> str:
+        """Replace the token. Returns the secret, which nobody can read again. ``maker``: the
+        user's fields that fit in JSON, at least ``username``. Raises CommandError ``not_kept``."""
+        secret = PREFIX + secrets.token_urlsafe(32)
+        made = Token(_digest(secret), time.time(), dict(maker))
+        self._file.change(lambda _: _Content(token=made))
+        return secret
+
+    def revoke(self) -> None:
+        """Raises CommandError ``not_kept``."""
+        self._file.change(lambda _: _Content())
+
+    def find(self, secret: str) -> Token:
+        """The token with this secret. Raises CommandError ``no_token`` or ``not_kept``."""
+        token = self.token
+        if token is None or not hmac.compare_digest(token.digest, _digest(secret)):
+            raise CommandError("no_token", NO_TOKEN)
+        return token
+
+    def check(self, token: Token) -> None:
+        """Raises CommandError ``no_token`` if the token was revoked, or ``not_kept``."""
+        if self.token != token:
+            raise CommandError("no_token", NO_TOKEN)
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode(errors="replace")).hexdigest()
 
 
 class TokenHolder(NamedTuple):
@@ -58,7 +123,7 @@ class ClientService:
         for conversation in self._conversations.values():
             if conversation.model == name:
                 return conversation.model_of_turn()
-        raise ModelError("unknown_model", NO_CLIENT)
+        raise ModelError("unknown_model", NOT_THEIRS)
 
     async def protocol(self) -> Protocol:
         """Raises CommandError ``not_installed``."""
@@ -103,7 +168,7 @@ class ClientService:
         path = await need(self._contents, str(given.get("notebook", "")))
         if path not in self._conversations:
             self._conversations[path] = ClientConversation(self._manager, path)
-        if tool.changes:
+        if CHANGE in tool.needs:
             await self._kernels.ready(path)
         rest = {key: value for key, value in given.items() if key != "notebook"}
         return await self._conversations[path].call(name, rest)

@@ -17,9 +17,8 @@ afterEach(cleanup);
 const SERVER: IToolServer = {
   id: 'a'.repeat(64),
   name: '<b>time',
-  state: 'asks',
-  lines: ['Command: uvx', 'Argument 1: mcp-server-time'],
-  why: ''
+  approved: false,
+  lines: ['Command: uvx', 'Argument 1: mcp-server-time']
 };
 
 async function shown(...servers: IToolServer[]) {
@@ -51,7 +50,7 @@ it('ignores a press right after the button came', async () => {
   jest.useFakeTimers();
   try {
     const made = makeStore();
-    const approved = { ...SERVER, state: 'approved' } as const;
+    const approved = { ...SERVER, approved: true };
     made.api.servers = { servers: [approved], faults: [] };
     render(
       <PanelContext.Provider value={surroundings(made.store)}>
@@ -60,7 +59,7 @@ it('ignores a press right after the button came', async () => {
     );
     await act(() => jest.advanceTimersByTimeAsync(5_000));
     made.api.servers = {
-      servers: [{ ...approved, state: 'asks' }],
+      servers: [SERVER],
       faults: []
     };
     fireEvent.click(screen.getByRole('button', { name: /^Turn off/ }));
@@ -107,7 +106,7 @@ it('shows the whole entry before it is approved', async () => {
 });
 
 it('turns a server off', async () => {
-  const { api } = await shown({ ...SERVER, state: 'approved' });
+  const { api } = await shown({ ...SERVER, approved: true });
   const entry = screen.getByText(/Argument 1: mcp-server-time/);
   expect(entry.closest('details')).not.toBeNull();
   await press(screen.getByRole('button', { name: 'Turn off: <b>time' }));
