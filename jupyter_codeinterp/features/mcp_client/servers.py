@@ -305,7 +305,8 @@ class ToolServers:
             await program.greet()
             yield program
         except ToolServerError as error:
-            raise ToolServerError(error.code, error.message.changed(self._clean)) from None
+            why = as_it_is(error.message.changed(self._clean))
+            raise ToolServerError(error.code, why) from None
         finally:
             self._programs.remove((entry.digest, program))
             await program.end()
