@@ -17,13 +17,12 @@ from jupyter_codeinterp.models.anthropic.clouds import (
     FOUNDRY,
     VERTEX,
     providers,
-    vertex_parts,
 )
 from jupyter_codeinterp.models.http.model import HttpModel
 from jupyter_codeinterp.models.http.service import Service, resolve
 from jupyter_codeinterp.wire.messages import Text, user
 from jupyter_codeinterp.wire.ports import ModelRequest, ModelText
-from jupyter_codeinterp.wire.providers import Credentials
+from jupyter_codeinterp.wire.providers import Credentials, origin
 from tests.anthropic_talk import joined
 from tests.fake_anthropic import HttpError, Step, answer, on_loop, text
 from tests.fake_clouds import (
@@ -322,59 +321,33 @@ def test_credentials_of_the_machine_go_to_no_address_that_a_person_names(
 
 
 @pytest.mark.parametrize(
-    ("cloud", "url"),
+    ("cloud", "places", "url"),
     [
-        (BEDROCK, "http://bedrock-runtime.eu-west-1.amazonaws.com"),
-        (BEDROCK, "https://bedrock-runtime.eu-west-1.amazonaws.com.evil.example"),
-        (BEDROCK, "https://x.bedrock-runtime.s3.amazonaws.com"),
-        (BEDROCK, "https://bedrock-runtime.eu-west-1.s3.amazonaws.com"),
-        (BEDROCK, "https://evil.execute-api.eu-west-1.amazonaws.com"),
-        (BEDROCK, "https://bedrock-runtime.eu-west-1.amazonaws.com@evil.example"),
-        (VERTEX, "http://aiplatform.googleapis.com/v1"),
-        (VERTEX, "https://storage.googleapis.com/aiplatform"),
-        (VERTEX, "https://evil.aiplatform.googleapis.com/v1"),
-        (VERTEX, "https://aiplatform.googleapis.com.evil.example/v1"),
+        (BEDROCK, {"AWS_REGION": "eu-west-1"}, "https://bedrock-runtime.eu-west-1.amazonaws.com"),
+        (VERTEX, {"ANTHROPIC_VERTEX_PROJECT_ID": "p"}, "https://aiplatform.googleapis.com/v1"),
+        (
+            VERTEX,
+            {"ANTHROPIC_VERTEX_PROJECT_ID": "p", "CLOUD_ML_REGION": "eu"},
+            "https://aiplatform.eu.rep.googleapis.com/v1",
+        ),
+        (
+            VERTEX,
+            {"ANTHROPIC_VERTEX_PROJECT_ID": "p", "CLOUD_ML_REGION": "europe-west1"},
+            "https://europe-west1-aiplatform.googleapis.com/v1",
+        ),
+        (
+            FOUNDRY,
+            {"ANTHROPIC_FOUNDRY_RESOURCE": "mine"},
+            "https://mine.services.ai.azure.com/anthropic",
+        ),
     ],
 )
-def test_what_only_looks_like_the_cloud_is_not_it(cloud: Service, url: str) -> None:
-    assert not resolve(cloud, None, url, {}).is_public
-
-
-@pytest.mark.parametrize(
-    ("cloud", "name", "url"),
-    [
-        (BEDROCK, "eu-west-1", "https://bedrock-runtime.eu-west-1.amazonaws.com"),
-        (BEDROCK, "us-gov-east-1", "https://bedrock-runtime.us-gov-east-1.amazonaws.com"),
-        (BEDROCK, "evil.example/", ""),
-        (BEDROCK, "s3", ""),
-        (
-            VERTEX,
-            "my-project",
-            "https://aiplatform.googleapis.com/v1/projects/my-project/locations/global",
-        ),
-        (
-            VERTEX,
-            "my-project/eu",
-            "https://aiplatform.eu.rep.googleapis.com/v1/projects/my-project/locations/eu",
-        ),
-        (
-            VERTEX,
-            "my-project/europe-west1",
-            "https://europe-west1-aiplatform.googleapis.com/v1/projects/my-project"
-            "/locations/europe-west1",
-        ),
-        (VERTEX, "my-project/evil.example", ""),
-        (FOUNDRY, "my-resource", "https://my-resource.services.ai.azure.com/anthropic"),
-        (FOUNDRY, "evil.example", ""),
-    ],
-)
-def test_a_name_stands_for_an_address(cloud: Service, name: str, url: str) -> None:
-    assert cloud.settle(name) == url
-    if url and cloud.sign_in:
-        assert resolve(cloud, None, url, {}).is_public
-    if url and cloud is VERTEX:
-        base, project, region = vertex_parts(url, {})
-        assert f"{base}/projects/{project}/locations/{region}" == url
+def test_the_environment_names_the_place(cloud: Service, places: dict[str, str], url: str) -> None:
+    found = resolve(cloud, None, None, places)
+    assert (found.base_url, found.signs_in) == (url, bool(cloud.sign_in))
+    here = origin(url).removesuffix(":443")
+    for other in (f"{here}.evil.example", url.replace("https", "http"), "https://evil.example"):
+        assert not resolve(cloud, None, other, places).signs_in
 
 
 @pytest.mark.usefixtures("aws")

@@ -96,12 +96,9 @@ def test_the_environment_gives_key_address_and_organization(
     run()
 
 
-def test_a_resource_of_azure_is_asked_by_its_name_and_where_its_api_is(
+def test_a_resource_of_azure_is_asked_where_its_api_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    (azure,) = (one for one in providers() if one.name == "azure-openai")
-    assert azure.settle("my-resource") == "https://my-resource.openai.azure.com/openai/v1"
-    assert azure.settle("evil.example/") == ""
     with pytest.raises(ModelError, match=r"such as https://my-resource\.openai\.azure\.com"):
         resolve(OF["azure-openai"], KEY, None, {})
 

@@ -29,6 +29,7 @@ from tests import fake_anthropic
 from tests.anthropic_talk import CLAUDE, PNG, TOOLS
 from tests.fake_anthropic import FakeAnthropic, HttpError, Step
 from tests.fake_clouds import FakeBedrock, FakeFoundry, FakeVertex
+from tests.fake_clouds.server import PROJECT, REGION
 from tests.fake_openai import (
     AZURE,
     GEMINI,
@@ -142,6 +143,13 @@ def _of(manner: Manner) -> Wire:
     )
 
 
+PLACES = {
+    "AWS_REGION": "eu-west-1",
+    "ANTHROPIC_VERTEX_PROJECT_ID": PROJECT,
+    "CLOUD_ML_REGION": REGION,
+}
+
+
 def _behind(cloud: Service, fake: Callable[..., FakeAnthropic]) -> Wire:
     faults = {**MESSAGES.faults}
     if cloud is BEDROCK:
@@ -156,9 +164,7 @@ def _behind(cloud: Service, fake: Callable[..., FakeAnthropic]) -> Wire:
         cloud.name,
         cloud.models[0],
         fake,
-        lambda endpoint, **options: HttpModel(
-            cloud, endpoint, environment={"AWS_REGION": "eu-west-1"}, **options
-        ),
+        lambda endpoint, **options: HttpModel(cloud, endpoint, environment=PLACES, **options),
         faults,
     )
 

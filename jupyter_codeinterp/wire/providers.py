@@ -101,10 +101,6 @@ class Provider:
     """The web page for getting a key; "" for none."""
     always_ask: bool = False
     """Whether every mode asks before its code runs, until "Run all in this turn"."""
-    settle: Callable[[str], str] = lambda place: ""
-    """The address for a region, project or resource that a person names; "" if unknown."""
-    place_looks: str = ""
-    """The format of such a name, for people."""
     answers: Callable[[str], bool] = lambda notebook: False
     """Whether it answers in this notebook while the chosen model's provider has no key."""
 

@@ -96,7 +96,6 @@ export interface IConnected {
  * origin     scheme, host and port of the address, which receive the key
  * works      result of the last test; None: not tested. ``said``: the error
  * keyless    whether it works without a key
- * place_looks  an example of what can replace an address; "" for nothing
  */
 export interface IConnection {
   readonly provider: string;
@@ -110,7 +109,6 @@ export interface IConnection {
   readonly works: boolean | null;
   readonly said: string;
   readonly keyless: boolean;
-  readonly place_looks: string;
   readonly key_looks: string;
   readonly key_page: string;
   readonly variables: readonly string[];

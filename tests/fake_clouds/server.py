@@ -152,7 +152,7 @@ class FakeVertex(_Door):
 
     @property
     def place(self) -> str:
-        return f"{self.url}/v1/projects/{PROJECT}/locations/{REGION}"
+        return f"{self.url}/v1"
 
     def refused(self, exchange: Exchange, target: str, data: bytes) -> HttpError | None:
         key = exchange.headers.get("authorization", "")

@@ -21,6 +21,7 @@ from ..http.answer import mapping, string
 from ..http.faults import ApiRefusal, Fault, no_key, no_model_server
 from ..http.listing import ListedModel
 from ..http.service import no_place
+from .clouds import aws_region, vertex_place
 from .messages import MessagesConnection, omitted_headers
 
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
@@ -156,7 +157,7 @@ class BedrockConnection(CloudConnection):
         self.credential_errors = (BotoCoreError,)
         self.library_errors = (BotoCoreError, ParserError)
         server = self.server
-        (region,) = server.service.parts(server.base_url, self.options.environment)
+        region = aws_region(self.options.environment)
         if server.secret is None:
             self._credentials = boto3.Session(region_name=region or None).get_credentials()
             if self._credentials is None:
@@ -184,7 +185,7 @@ class VertexConnection(CloudConnection):
 
         self.credential_errors = self.library_errors = (GoogleAuthError,)
         server = self.server
-        base, project, region = server.service.parts(server.base_url, self.options.environment)
+        project, region = vertex_place(self.options.environment)
         if not project:
             raise no_place(server.service)
         if server.secret is None:
@@ -194,7 +195,7 @@ class VertexConnection(CloudConnection):
             project_id=project,
             access_token=server.secret,
             credentials=self._credentials,
-            base_url=base,
+            base_url=server.base_url,
             **options,
         )
 

@@ -1,8 +1,7 @@
 """Claude on Amazon Bedrock, Google Vertex AI and Microsoft Foundry: one row each.
 
-A connection's address includes the region, the project or the resource. A person may name just
-those. The cloud's own credentials (AWS's, Google's) go only to the cloud's own hosts, or where the
-environment sends requests.
+The server's environment names the region, the project or the resource. The cloud's own credentials
+(AWS's, Google's) go only there.
 
 Addresses, variables and packages come from the anthropic SDK's clients; models from
 platform.claude.com/docs/en/build-with-claude (Claude in Amazon Bedrock, on Vertex AI, in
@@ -11,10 +10,8 @@ Microsoft Foundry), November 2026. Bedrock's are the inference profiles that eve
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from ...base.sentences import Sentence
 from ...wire.providers import Provider
@@ -41,26 +38,14 @@ _COMMON: dict[str, Any] = {
     "own_prices": False,
 }
 
-# --- Amazon Bedrock --------------------------------------------------------------------------
 
-_REGION = re.compile(r"[a-z]{2}(?:-[a-z]{2,12}){1,2}-\d{1,2}")
-
-
-def _of_region(region: str) -> str:
-    found = _REGION.fullmatch(region)
-    return f"https://bedrock-runtime.{region}.amazonaws.com" if found else ""
+def aws_region(environment: Environment) -> str:
+    return (environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION") or "").strip()
 
 
-def _region_in(url: str) -> str:
-    """The region of Bedrock's own address; "" for any other."""
-    region = (urlsplit(url).hostname or "").removeprefix("bedrock-runtime.").partition(".")[0]
-    return region if url == _of_region(region) != "" else ""
-
-
-def aws_region(url: str, environment: Environment) -> str:
-    """The region of the address, else the environment's; "" for none."""
-    default = environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION") or ""
-    return _region_in(url) or default.strip()
+def _bedrock_address(environment: Environment) -> str:
+    region = aws_region(environment)
+    return f"https://bedrock-runtime.{region}.amazonaws.com" if region else ""
 
 
 BEDROCK = Service(
@@ -68,12 +53,8 @@ BEDROCK = Service(
     name="bedrock",
     connection=_connection("bedrock"),
     label="Claude on Amazon Bedrock",
-    address=lambda environment: _of_region(aws_region("", environment)),
-    settle=_of_region,
-    parts=lambda url, environment: (aws_region(url, environment),),
-    its_host=lambda url: bool(_region_in(url)),
-    place_looks="us-east-1",
-    unsaid=Sentence("Name the region, such as us-east-1, or set AWS_REGION."),
+    address=_bedrock_address,
+    unsaid=Sentence("Set AWS_REGION, such as us-east-1, where the Jupyter server runs."),
     key_variables=("AWS_BEARER_TOKEN_BEDROCK",),
     key_looks=Sentence("ABSK…, or empty to use AWS credentials"),
     key_page="https://console.aws.amazon.com/bedrock/home#/api-keys",
@@ -89,45 +70,22 @@ BEDROCK = Service(
     extra="bedrock",
 )
 
-# --- Google Vertex AI ------------------------------------------------------------------------
 
-_PLACE = re.compile(r"([a-z][a-z0-9.:-]{3,60})(?:/([a-z0-9-]{2,40}))?")
-_PATH = re.compile(r"(.{0,500}?)/projects/([^/]{1,100})/locations/([^/]{1,60})/?")
-EVERYWHERE = "global"
-
-
-def _of_project(place: str) -> str:
-    found = _PLACE.fullmatch(place)
-    if found is None:
-        return ""
-    region = found[2] or EVERYWHERE
-    if region == EVERYWHERE:
-        host = "aiplatform.googleapis.com"
-    elif region in ("us", "eu"):
-        host = f"aiplatform.{region}.rep.googleapis.com"
-    else:
-        host = f"{region}-aiplatform.googleapis.com"
-    return f"https://{host}/v1/projects/{found[1]}/locations/{region}"
+def vertex_place(environment: Environment) -> tuple[str, str]:
+    """Project and region."""
+    project = environment.get("ANTHROPIC_VERTEX_PROJECT_ID", "").strip()
+    return project, environment.get("CLOUD_ML_REGION", "").strip() or "global"
 
 
 def _vertex_address(environment: Environment) -> str:
-    _, project, region = vertex_parts("", environment)
-    return _of_project(f"{project}/{region}") if project else ""
-
-
-def vertex_parts(url: str, environment: Environment) -> tuple[str, str, str]:
-    """Base address, project and region of an address; the environment completes it."""
-    found = _PATH.fullmatch(url)
-    if found:
-        return found[1], found[2], found[3]
-    project = environment.get("ANTHROPIC_VERTEX_PROJECT_ID", "").strip()
-    region = environment.get("CLOUD_ML_REGION", "").strip()
-    return url.rstrip("/"), project, region or EVERYWHERE
-
-
-def _is_vertex(url: str) -> bool:
-    _, project, region = vertex_parts(url, {})
-    return url == _of_project(f"{project}/{region}")
+    project, region = vertex_place(environment)
+    if not project:
+        return ""
+    if region == "global":
+        return "https://aiplatform.googleapis.com/v1"
+    if region in ("us", "eu"):
+        return f"https://aiplatform.{region}.rep.googleapis.com/v1"
+    return f"https://{region}-aiplatform.googleapis.com/v1"
 
 
 VERTEX = Service(
@@ -136,13 +94,8 @@ VERTEX = Service(
     connection=_connection("vertex"),
     label="Claude on Google Vertex AI",
     address=_vertex_address,
-    settle=_of_project,
-    parts=vertex_parts,
-    its_host=_is_vertex,
-    place_looks="my-project/global",
     unsaid=Sentence(
-        "Name project and region, such as my-project/global, or set ANTHROPIC_VERTEX_PROJECT_ID "
-        "and CLOUD_ML_REGION."
+        "Set ANTHROPIC_VERTEX_PROJECT_ID, and CLOUD_ML_REGION, where the Jupyter server runs."
     ),
     key_looks=Sentence("empty to use Google credentials"),
     sign_in=Sentence(
@@ -156,14 +109,10 @@ VERTEX = Service(
     extra="vertex",
 )
 
-# --- Microsoft Foundry -----------------------------------------------------------------------
 
-_RESOURCE = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9-]{1,62}")
-
-
-def _of_resource(resource: str) -> str:
-    found = _RESOURCE.fullmatch(resource)
-    return f"https://{resource}.services.ai.azure.com/anthropic" if found else ""
+def _foundry_address(environment: Environment) -> str:
+    resource = environment.get("ANTHROPIC_FOUNDRY_RESOURCE", "").strip()
+    return f"https://{resource}.services.ai.azure.com/anthropic" if resource else ""
 
 
 FOUNDRY = Service(
@@ -171,13 +120,8 @@ FOUNDRY = Service(
     name="foundry",
     connection=_connection("foundry"),
     label="Claude in Microsoft Foundry",
-    address=lambda environment: _of_resource(
-        environment.get("ANTHROPIC_FOUNDRY_RESOURCE", "").strip()
-    ),
-    settle=_of_resource,
-    its_host=lambda url: False,
-    place_looks="my-resource",
-    unsaid=Sentence("Name the resource, such as my-resource, or set ANTHROPIC_FOUNDRY_RESOURCE."),
+    address=_foundry_address,
+    unsaid=Sentence("Set ANTHROPIC_FOUNDRY_RESOURCE where the Jupyter server runs."),
     key_variables=("ANTHROPIC_FOUNDRY_API_KEY",),
     key_looks=Sentence("of the resource, under Keys and Endpoint"),
     key_page="https://ai.azure.com",

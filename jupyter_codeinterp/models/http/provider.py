@@ -56,6 +56,4 @@ def provider_of(service: Service, base_url: str | None = None) -> Provider:
         keyless=service.keyless,
         key_looks=service.key_looks,
         key_page=service.key_page,
-        settle=service.settle,
-        place_looks=service.place_looks,
     )

@@ -46,12 +46,9 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
     url_variable   of the environment, may name another address, to which the keys in
                    ``key_variables`` then belong
     address        an address out of other variables; "" if they are incomplete
-    settle         makes an address from the name of a region, project or resource, in the form
-                   ``place_looks``; "" for anything else
-    parts          reads what the SDK's client of a cloud needs out of an address; the environment
-                   completes it
     path           path of the API at an address without one
-    its_host       whether an address is the service's own; None: if it has the origin of ``url``
+    its_host       whether an address is the service's own; None: if it has the origin of ``url``,
+                   or any where there is no such service
     local          it runs on the person's machine at its usual port, without a key
     runs_here      its models run on the server itself, so on this machine they cost nothing
     own_prices     published prices of its models are those at its own address
@@ -87,10 +84,7 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
     url: str = ""
     url_variable: str = ""
     address: Union[Callable[[Environment], str], None] = None
-    settle: Callable[[str], str] = lambda place: ""
-    parts: Callable[[str, Environment], tuple[str, ...]] = lambda url, environment: ()
     path: str = ""
-    place_looks: str = ""
     unsaid: Sentence = Sentence()
     its_host: Union[Callable[[str], bool], None] = None
     local: bool = False
@@ -123,15 +117,15 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def keyless(self) -> bool:
         """Whether its servers answer without a key that a person enters."""
-        return self.local or bool(self.sign_in) or not (self.url or self.place_looks)
+        return self.local or bool(self.sign_in) or self.runs_here
 
 
 class ModelServer(msgspec.Struct, frozen=True):
     """Where requests go, and with what. Equal servers can share a connection.
 
     ``of_environment``: the environment names this address, so its other headers belong there, too.
-    ``signs_in``: without a secret, the
-    libraries of the cloud may use credentials that they find on the machine.
+    ``signs_in``: without a secret, the libraries of the cloud may use credentials that they find on
+    the machine.
     """
 
     service: Service
@@ -145,7 +139,9 @@ class ModelServer(msgspec.Struct, frozen=True):
         """Whether it is the service itself: failures on the way to it are the network's."""
         if self.service.its_host is not None:
             return self.service.its_host(self.base_url)
-        return not self.service.local and origin(self.base_url) == origin(self.service.url)
+        if self.service.local or self.service.runs_here:
+            return False
+        return not self.service.url or origin(self.base_url) == origin(self.service.url)
 
     @property
     def is_claude(self) -> bool:
@@ -155,7 +151,7 @@ class ModelServer(msgspec.Struct, frozen=True):
     @property
     def place(self) -> str:
         """Its name for people."""
-        if self.service.place_looks:
+        if self.is_public and not self.service.url:
             return f"{self.service.label} ({origin(self.base_url)})"
         at = Sentence("The model server at {origin}", origin=origin(self.base_url))
         return self.service.label if self.is_public else at
@@ -202,9 +198,7 @@ def resolve(
     if secret is None and at_home:
         keys = (header_safe(environment.get(variable)) for variable in service.key_variables)
         secret = next(filter(None, keys), None)
-    named = environment.get(service.url_variable, "").strip()
-    its_own = service.its_host is not None and service.its_host(address)
-    signs_in = bool(service.sign_in) and (its_own or (bool(named) and at_home))
+    signs_in = bool(service.sign_in) and at_home
     root = _root(address, service.path) if service.path else address
     return ModelServer(service, root, secret, at_home, signs_in)
 

@@ -33,7 +33,6 @@ class Described(msgspec.Struct, frozen=True):
     origin     scheme, host and port of the address, which receive the key
     works      result of the last test; None: not tested. ``said``: the error
     keyless    whether it works without a key
-    place_looks  an example of what can replace an address; "" for nothing
     """
 
     provider: str
@@ -47,7 +46,6 @@ class Described(msgspec.Struct, frozen=True):
     works: Union[bool, None]
     said: str
     keyless: bool
-    place_looks: str
     key_looks: str
     key_page: str
     variables: tuple[str, ...]

@@ -301,7 +301,6 @@ class Models:
             works=None if tried is None else not tried,
             said=tried or "",
             keyless=provider.keyless,
-            place_looks=provider.place_looks,
             key_looks=provider.key_looks,
             key_page=provider.key_page,
             variables=provider.key_variables,
@@ -390,16 +389,10 @@ def _address(provider: Provider, key: str, base_url: str, known: str) -> str:
     if len(key) > MAX_KEY:
         words = "This is too long for a key: at most {limit:,} characters."
         raise CommandError("key_too_long", words, limit=MAX_KEY)
-    example = provider.place_looks or "https://models.example.org/v1"
-    if base_url and not origin(base_url):
-        base_url = provider.settle(base_url.strip())
-        if not base_url:
-            words = "This is not an address such as {example}."
-            raise CommandError("bad_address", words, example=example)
     url = base_url or known
-    if not url:
+    if not origin(url):
         words = "Enter an address such as {example}."
-        raise CommandError("bad_address", words, example=example)
+        raise CommandError("bad_address", words, example="https://models.example.org/v1")
     if not key and not base_url and not provider.keyless:
         raise CommandError("empty_key", "Paste a key first.")
     if key and (variable := provider.key_variable(url)):

@@ -39,7 +39,7 @@ class OpenAIConnection(HttpConnection):
     def make_client(self) -> Any:
         server = self.server
         self.headers = _headers(server)
-        if (server.is_public or server.service.place_looks) and not server.secret:
+        if server.is_public and not server.secret:
             raise no_key(server)
         return openai.AsyncOpenAI(
             api_key=server.secret or "none",  # the placeholder is never sent

@@ -5,7 +5,6 @@ Addresses and variables are those of each service's own documentation, November 
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from ...base.sentences import Sentence
@@ -21,13 +20,7 @@ _COMMON: dict[str, Any] = {
     "path": "/v1",
     "extra": "openai",
 }
-_RESOURCE = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9-]{1,62}")
 _NAME = "Name the address of the model server, such as {example}."
-
-
-def _of_resource(resource: str) -> str:
-    found = _RESOURCE.fullmatch(resource)
-    return f"https://{resource}.openai.azure.com/openai/v1" if found else ""
 
 
 def _responses() -> type[HttpConnection]:
@@ -71,9 +64,7 @@ SERVICES = (
         documents=True,  # learn.microsoft.com/azure/ai-foundry/openai/how-to/responses
         key_looks=Sentence("of the resource, under Keys and Endpoint"),
         key_page="https://ai.azure.com",
-        settle=_of_resource,
-        place_looks="my-resource",
-        unsaid=Sentence(_NAME, example=_of_resource("my-resource")),
+        unsaid=Sentence(_NAME, example="https://my-resource.openai.azure.com"),
     ),
     Service(
         name="gemini",

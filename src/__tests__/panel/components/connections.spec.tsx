@@ -135,32 +135,6 @@ it('adds a provider: its address, what a key looks like, where it goes', async (
   expect(section().textContent).toContain('Anthropic');
 });
 
-it('takes the name of a place for an address, and then no key', async () => {
-  const { api } = await panel();
-  api.listed = [
-    {
-      ...api.listed[1],
-      provider: 'bedrock',
-      address: '',
-      place_looks: 'us-east-1'
-    }
-  ];
-  await click('Connections');
-  await click('Add connection');
-  const address = screen.getByLabelText('Address') as HTMLInputElement;
-  expect([address.type, address.placeholder]).toEqual([
-    'text',
-    'Or: us-east-1'
-  ]);
-  const save = screen.getByRole('button', { name: 'Save' });
-  expect(save.hasAttribute('disabled')).toBe(true);
-  type('Address', 'eu-west-1');
-  await click('Save');
-  expect(api.entered).toEqual([
-    ['bedrock', { key: '', base_url: 'eu-west-1' }]
-  ]);
-});
-
 it('tests, changes and forgets a connection', async () => {
   const { api, store } = await panel();
   await store.connections.connect('anthropic', { key: 'k' });

@@ -27,8 +27,6 @@ export function ConnectForm(props: {
   const one = connections.find(each => each.provider === provider);
   const url = address ?? one?.address ?? '';
   const place = originOf(url);
-  const looks = one?.place_looks ?? '';
-  const placed = place || (looks && url.trim());
   /** How often the person was sent here. */
   const [visits, setVisits] = React.useState(opened ? 1 : 0);
   React.useEffect(() => {
@@ -103,8 +101,7 @@ export function ConnectForm(props: {
         {trans.__('Address')}
         <input
           className="jp-codeinterp-Input"
-          type={looks ? 'text' : 'url'}
-          placeholder={looks && trans.__('Or: %1', looks)}
+          type="url"
           autoComplete="off"
           spellCheck={false}
           value={url}
@@ -156,7 +153,7 @@ export function ConnectForm(props: {
         <Button
           type="submit"
           look="primary"
-          disabled={busy || !(key.trim() || (one?.keyless && placed))}
+          disabled={busy || !(key.trim() || (one?.keyless && place))}
         >
           {trans.__('Save')}
         </Button>
