@@ -21,10 +21,12 @@ from jupyter_codeinterp.features.mcp_client.servers import Approval, Approvals
 WRITER = """
 import sys
 from pathlib import Path
-from jupyter_codeinterp.base.private_file import PATIENT, PrivateFile
+from jupyter_codeinterp.base import private_file
+from jupyter_codeinterp.base.private_file import PrivateFile
 from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.features.mcp_client.servers import Approval, Approvals
-file = PrivateFile(Path(sys.argv[1], "a.json"), Approvals(), Sentence("a list"), PATIENT)
+file = PrivateFile(Path(sys.argv[1], "a.json"), Approvals(), Sentence("a list"))
+private_file.WAIT = 2.0
 for number in range(25):
     name = f"{sys.argv[2]}-{number}"
     file.change(lambda now: Approvals(words={**now.words, name: Approval(True)}))

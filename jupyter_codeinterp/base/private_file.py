@@ -21,24 +21,21 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 T = TypeVar("T", bound=msgspec.Struct)
-PATIENT = 2.0
-"""Seconds to wait while another program changes the file; a change takes milliseconds."""
-ON_LOOP = 0.1
-"""The same on an event loop: shorter, because the wait blocks kernels, windows and models."""
+WAIT = 0.1
+"""Seconds to wait while another program changes the file. A change takes milliseconds, and the wait
+blocks kernels, windows and models."""
 LOCKED = "another program is changing it; try again"
 
 
 class PrivateFile(Generic[T]):
     """Reads the file again when another program has changed it.
 
-    ``empty``: the content of a missing file. ``what``: the file's purpose, for error messages.
-    ``wait``: seconds to wait while another program changes it."""
+    ``empty``: the content of a missing file. ``what``: the file's purpose, for error messages."""
 
-    def __init__(self, path: Path, empty: T, what: Sentence, wait: float = ON_LOOP) -> None:
+    def __init__(self, path: Path, empty: T, what: Sentence) -> None:
         self._path = path
         self._empty = empty
         self._what = what
-        self._wait = wait
         self._read_at: Union[tuple[int, int], None] = None
         self._content = empty
 
@@ -64,7 +61,7 @@ class PrivateFile(Generic[T]):
         """Write ``changed(content)``. If that raises CommandError, nothing changes. Raises
         CommandError ``not_kept``."""
         try:
-            with locked(self._path, self._wait):
+            with locked(self._path):
                 replace(self._path, msgspec.json.encode(changed(self.content)))
         except OSError as error:
             words = "Nothing saved: cannot write {path} ({why})."
@@ -72,22 +69,22 @@ class PrivateFile(Generic[T]):
 
 
 @contextlib.contextmanager
-def locked(path: Path, wait: float = ON_LOOP) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
     """Keep other programs from changing the file meanwhile. Without effect on Windows, and where
-    the file system has no locks. Raises OSError; BlockingIOError after ``wait`` seconds."""
+    the file system has no locks. Raises OSError; BlockingIOError after ``WAIT``."""
     make_private_folder(path.parent)
     lock = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        _lock(lock, wait)
+        _lock(lock)
         yield
     finally:
         os.close(lock)
 
 
-def _lock(lock: int, wait: float) -> None:
+def _lock(lock: int) -> None:
     if fcntl is None:
         return
-    until = time.monotonic() + wait
+    until = time.monotonic() + WAIT
     while True:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -21,8 +21,8 @@ from ..http.answer import mapping, string
 from ..http.faults import ApiRefusal, Fault, no_key, no_model_server
 from ..http.listing import ListedModel
 from ..http.service import no_place
-from .clouds import aws_region, vertex_place
 from .messages import MessagesConnection, omitted_headers
+from .services import aws_region, vertex_place
 
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 _ANSWERED = (400, 404, 422, 429)

@@ -17,6 +17,7 @@ from ...base.sentences import Sentence
 from ...wire.providers import Provider
 from ..http.provider import provider_of
 from ..http.service import Environment, Service
+from .services import aws_region, vertex_place
 
 if TYPE_CHECKING:
     from ..http.connection import HttpConnection
@@ -37,10 +38,6 @@ _COMMON: dict[str, Any] = {
     "claude": "everywhere",
     "own_prices": False,
 }
-
-
-def aws_region(environment: Environment) -> str:
-    return (environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION") or "").strip()
 
 
 def _bedrock_address(environment: Environment) -> str:
@@ -69,12 +66,6 @@ BEDROCK = Service(
     secret_variables=("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"),
     extra="bedrock",
 )
-
-
-def vertex_place(environment: Environment) -> tuple[str, str]:
-    """Project and region."""
-    project = environment.get("ANTHROPIC_VERTEX_PROJECT_ID", "").strip()
-    return project, environment.get("CLOUD_ML_REGION", "").strip() or "global"
 
 
 def _vertex_address(environment: Environment) -> str:

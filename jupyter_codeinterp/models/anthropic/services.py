@@ -15,7 +15,7 @@ import msgspec
 from ...base.errors import ModelError
 from ...wire.providers import Provider
 from ..http.provider import provider_of
-from ..http.service import Service
+from ..http.service import Environment, Service
 
 if TYPE_CHECKING:
     from ..http.connection import HttpConnection
@@ -137,6 +137,20 @@ def _rows(addresses: Mapping[str, str]) -> list[Service]:
         else row
         for row in ROWS
     ]
+
+
+# -------------------------------------------------------------------------------------------------
+# What the environment says of clouds, for their rows and for their clients.
+
+
+def aws_region(environment: Environment) -> str:
+    return (environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION") or "").strip()
+
+
+def vertex_place(environment: Environment) -> tuple[str, str]:
+    """Project and region."""
+    project = environment.get("ANTHROPIC_VERTEX_PROJECT_ID", "").strip()
+    return project, environment.get("CLOUD_ML_REGION", "").strip() or "global"
 
 
 # -------------------------------------------------------------------------------------------------

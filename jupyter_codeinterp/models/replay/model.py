@@ -5,8 +5,7 @@ that the call of that name made or edited (in ``cell_id``, ``position`` and text
 
 Outputs are never recorded. For each call, the recording has the status and a regular expression
 for the quoted part of the result. Its named groups are filled in from the live result
-(``{{name.group}}``, in texts only, so no output ever becomes code). A digest tells whether that
-part is unchanged.
+(``{{name.group}}``, in texts only, so no output ever becomes code).
 
 The request alone determines the next step: an object of this class has no state, and can play to
 many sessions at once.
@@ -15,11 +14,10 @@ many sessions at once.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import re
 import uuid
 from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import Any, Literal, NamedTuple, Union
+from typing import Any, Literal, Union
 
 import msgspec
 
@@ -43,15 +41,11 @@ class RecordingHeader(msgspec.Struct, frozen=True):
 
 
 class ExpectedResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The outcome of a call that the recording requires.
-
-    ``reads`` is a regular expression (multi-line) that must match in the result; ``digest`` the
-    SHA-256 of the match, each run of whitespace made one space.
-    """
+    """The outcome of a call that the recording requires. ``reads`` is a regular expression
+    (multi-line) that must match in the result."""
 
     status: Literal["ok", "error"] = "ok"
     reads: str = ""
-    digest: str = ""
 
 
 class RecordedStep(msgspec.Struct, frozen=True):
@@ -85,11 +79,6 @@ CODE_SPEED = 2
 CONNECT = "set `ANTHROPIC_API_KEY` before JupyterLab starts, or paste a key in the panel"
 
 
-class Quotation(NamedTuple):
-    text: str
-    groups: dict[str, str]
-
-
 class Outcome(msgspec.Struct, frozen=True):
     """The live outcome of a recorded call. ``text``: of its tool result."""
 
@@ -109,20 +98,14 @@ class Outcome(msgspec.Struct, frozen=True):
         return found[1] if found else ""
 
     @property
-    def read(self) -> Quotation | None:
-        found = re.search(self.expected.reads, self.text, re.MULTILINE)
-        return found and Quotation(found[0], found.groupdict())
-
-    @property
-    def same(self) -> bool:
-        """Whether the part of the result that the recording quotes is unchanged."""
-        found = self.read
-        return found is not None and self.expected.digest in ("", digest(found.text))
+    def read(self) -> re.Match[str] | None:
+        """The part of the result that the recording quotes."""
+        return re.search(self.expected.reads, self.text, re.MULTILINE)
 
     @property
     def figures(self) -> dict[str, str]:
         found = self.read
-        return {**(found.groups if found else {}), "cell": self.cell}
+        return {**(found.groupdict() if found else {}), "cell": self.cell}
 
 
 class ReplayModel:
@@ -175,7 +158,7 @@ class ReplayModel:
         step = self._steps[number]
         answers = all(isinstance(block, Text) for block in step.content)
         for outcome in outcomes:
-            if _departs(outcome) or (answers and not outcome.same):
+            if _departs(outcome) or (answers and outcome.read is None):
                 return (Text(_differs(outcome)),)
         notebook = "".join(part.text for part in messages[asked].content if isinstance(part, Text))
         return tuple(_live(block, outcomes, notebook) for block in step.content)
@@ -221,11 +204,6 @@ class ReplayModel:
 
 
 # --- from the recording to the live conversation -----------------------------------------
-
-
-def digest(text: str) -> str:
-    """SHA-256 of ``text``, each run of whitespace made one space."""
-    return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()
 
 
 def _live(block: Text | ToolUse, outcomes: Sequence[Outcome], notebook: str) -> Text | ToolUse:
@@ -286,7 +264,7 @@ def _growing(arguments: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _departs(outcome: Outcome) -> bool:
     """Whether the recording cannot go on after this result."""
-    if outcome.status == "error" and not outcome.same:
+    if outcome.status == "error" and outcome.read is None:
         return True
     return outcome.status != outcome.expected.status
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
+import os
+import stat
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 from ..shared import trees
-from .changes import FileChange, changes
-from .discarding import remove
+from .changes import FileChange, changes, written
 from .keeping import ANOTHER, KeptFiles, keep
 from .layer import MOUNTING, Layer, LayerError
 
@@ -124,3 +126,23 @@ class Written:
             except (OSError, trees.TooMany) as error:
                 log.warning("Files of a sandboxed kernel wait in %s: %s", self.layer.path, error)
             self.layer.unlock()
+
+
+def remove(layer: Layer, stamps: Mapping[str, str]) -> dict[str, str]:
+    """Remove these paths from the layer if they still have the states of their stamps. Return the
+    stamps of those that could not be removed, such as files of a folder that was deleted and made
+    again. No kernel may use the layer: Linux forbids changing that of a mounted overlay. Raises
+    TooMany and OSError."""
+    with trees.opened(str(layer.upper)) as upper, trees.opened(str(layer.folder)) as lower:
+        found = written(upper, lower)
+        same = [path for path in stamps if path in found and found[path].stamp == stamps[path]]
+        # A folder's files before the folder.
+        for path in sorted(same, reverse=True):
+            with suppress(OSError), trees.parent(upper, path) as (folder, name):
+                one = trees.status_in(folder, name)
+                if one is not None and stat.S_ISDIR(one.st_mode):
+                    os.rmdir(name, dir_fd=folder)
+                elif one is not None:
+                    os.unlink(name, dir_fd=folder)
+        found = written(upper, lower)
+        return {path: stamps[path] for path in same if path in found}
