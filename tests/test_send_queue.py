@@ -4,6 +4,7 @@ order they arrive when it does."""
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,10 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_codeinterp.base.sentences import from_journal
+from jupyter_codeinterp.server.socket import send_queue
 from jupyter_codeinterp.server.socket import send_queue as send_queues
 from jupyter_codeinterp.server.socket.send_queue import SendQueue
 from jupyter_codeinterp.wire import commands as c
-from jupyter_codeinterp.wire.ops import BeginRun, FinishRun, Op, SetSource, digest
+from jupyter_codeinterp.wire.ops import BeginRun, FinishRun, Op, Restore, SetSource, digest
 from tests.fake_anthropic import on_loop
 
 _decoder = msgspec.json.Decoder(c.ServerFrame, dec_hook=from_journal)
@@ -260,6 +262,51 @@ async def test_a_large_message_has_more_time() -> None:
         await asyncio.wait({asyncio.ensure_future(peer.left.wait())}, timeout=0.1)
         assert not peer.given_up
         await peer.frames()
+
+
+LARGE = "x" * (send_queue.AT_ONCE // 2)
+MANY = tuple(
+    {"output_type": "stream", "name": "stdout", "text": f'"outputs":[]{LARGE}'} for _ in "123"
+)
+LARGE_FRAMES: list[c.ServerFrame] = [
+    op(FinishRun("c1", "r0", MANY, 1)),
+    op(Restore("c1", {"id": "c1", "cell_type": "code", "metadata": {}, "outputs": list(MANY)})),
+    c.OutputsFrame("n.ipynb", 1, "c1", "r1", 0, MANY),
+    c.DisplayFrame("n.ipynb", 1, "x", {"text/plain": LARGE * 3}, {}),
+]
+
+
+@pytest.mark.parametrize("large", LARGE_FRAMES, ids=lambda frame: type(frame).__name__)
+@on_loop
+async def test_large_outputs_are_encoded_in_a_thread_and_keep_their_place(large: Any) -> None:
+    threads: dict[type, set[threading.Thread]] = {}
+    encode = send_queue.encode
+
+    def noted(frame: c.ServerFrame) -> bytes:
+        data = encode(frame)
+        threads.setdefault(type(frame), set()).add(threading.current_thread())
+        return data
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(send_queue, "encode", noted)
+        patch.setattr(send_queues, "encode", noted)
+        assert await arrived([reply(1), large, reply(2)]) == [reply(1), large, reply(2)]
+    main = threading.main_thread()
+    assert threads[type(large)].isdisjoint({main})
+    assert threads[c.Reply] == {main}
+
+
+@on_loop
+async def test_large_outputs_that_wait_count_for_patience() -> None:
+    peer = Peer()
+    await peer.stop_taking()
+    for _ in range(send_queues.ROOM // (3 * len(LARGE)) + 1):
+        peer.send_queue.post(LARGE_FRAMES[0])
+    room = asyncio.ensure_future(peer.send_queue.room())
+    await asyncio.sleep(0)
+    assert not room.done()
+    await peer.frames()
+    await room
 
 
 @on_loop

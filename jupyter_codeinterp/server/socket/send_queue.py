@@ -19,15 +19,61 @@ import logging
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Hashable
-from typing import Union
+from typing import Any, NamedTuple, Union
 
 import msgspec
 
 from ...base.translation import translated
 from ...wire.commands import DisplayFrame, OpFrame, OutputsFrame, ServerFrame, StreamFrame
-from ...wire.ops import FinishRun
+from ...wire.ops import FinishRun, Restore, weight
+
+# -------------------------------------------------------------------------------------------------
+# Encodes frames as JSON. Large outputs are encoded in a thread.
+
+AT_ONCE = 50_000
+"""Characters of outputs that the event loop encodes itself, in less than 1 ms."""
 
 _encoder = msgspec.json.Encoder(enc_hook=translated)
+
+
+def outputs_weight(frame: ServerFrame) -> int:
+    """Approximate number of characters in the frame's outputs."""
+    return weight(_outputs(frame))
+
+
+def _outputs(frame: ServerFrame) -> Any:
+    if isinstance(frame, OutputsFrame):
+        return frame.outputs
+    if isinstance(frame, DisplayFrame):
+        return frame.data
+    if isinstance(frame, OpFrame) and isinstance(frame.op, FinishRun):
+        return frame.op.outputs
+    if isinstance(frame, OpFrame) and isinstance(frame.op, Restore):
+        return frame.op.cell
+    return ()
+
+
+def encode(frame: ServerFrame) -> bytes:
+    return _encoder.encode(frame)
+
+
+def _piecewise(frame: ServerFrame) -> bytes:
+    """Encode output by output, so that the event loop gets the GIL in between. ``join`` releases
+    it."""
+    if isinstance(frame, OutputsFrame):
+        outputs, light = frame.outputs, encode(msgspec.structs.replace(frame, outputs=()))
+    elif isinstance(frame, OpFrame) and isinstance(frame.op, FinishRun):
+        outputs, op = frame.op.outputs, msgspec.structs.replace(frame.op, outputs=())
+        light = encode(msgspec.structs.replace(frame, op=op))
+    else:
+        return encode(frame)
+    # Unique in the frame: quotes inside strings are escaped.
+    start, end = light.split(b'"outputs":[]')
+    pieces = [start, b'"outputs":[']
+    for output in outputs:
+        pieces += [_encoder.encode(output), b","]
+    return b"".join([*pieces[:-1], b"]", end])
+
 
 MAX_SNAPSHOT = 32_000_000
 """Bytes of the largest message from a window."""
@@ -86,13 +132,21 @@ class Hint:
         return first
 
 
+class Large(NamedTuple):
+    """An op with large outputs, encoded only when its message is next."""
+
+    frame: OpFrame
+    size: int
+    """Approximate bytes."""
+
+
 class SendQueue:
     def __init__(self, write: Write, give_up: Callable[[str], None]) -> None:
         """``write`` returns once the socket took a message. ``give_up`` gets the reason when the
         window stops reading."""
         self._write = write
         self._give_up = give_up
-        self._waiting: deque[bytes | Hint] = deque()
+        self._waiting: deque[bytes | Large | Hint] = deque()
         self._hints: dict[Hashable, Hint] = {}
         self._size = 0
         self._closed = False
@@ -112,7 +166,12 @@ class SendQueue:
         else:
             if isinstance(frame, OpFrame):
                 self._make_way(frame)
-            self.post_event(_encoder.encode(frame))
+            size = outputs_weight(frame)
+            if isinstance(frame, OpFrame) and size > AT_ONCE:
+                self._waiting.append(Large(frame, size))
+                self._resize(size)
+            else:
+                self.post_event(encode(frame))
             self._due.set()
 
     def post_event(self, data: bytes) -> None:
@@ -176,24 +235,29 @@ class SendQueue:
         else:
             self._roomy.set()
 
-    def _message(self) -> bytes:
+    async def _message(self) -> bytes:
         """The next message; b"" if nothing waits."""
         frames: list[bytes] = []
         size = 0
         while self._waiting and size < MESSAGE:
-            data = self._encoded(self._waiting.popleft())
+            data = await self._encoded(self._waiting.popleft())
             size += len(data)
             frames.append(data)
         return b"\n".join(frames)
 
-    def _encoded(self, waiting: bytes | Hint) -> bytes:
+    async def _encoded(self, waiting: bytes | Large | Hint) -> bytes:
         if isinstance(waiting, bytes):
             self._resize(-len(waiting))
             return waiting
+        if isinstance(waiting, Large):
+            self._resize(-waiting.size)
+            return await asyncio.to_thread(_piecewise, waiting.frame)
         frame = waiting.frame()
         if self._hints.get(_key(frame)) is waiting:
             del self._hints[_key(frame)]  # Later frames must not merge into a sent one.
-        return _encoder.encode(frame)
+        if outputs_weight(frame) <= AT_ONCE:
+            return encode(frame)
+        return await asyncio.to_thread(_piecewise, frame)
 
     # --- delivery --------------------------------------------------------------------
 
@@ -203,7 +267,7 @@ class SendQueue:
                 await self._due.wait()
                 self._due.clear()
                 self._no_timer()
-                while message := self._message():
+                while message := await self._message():
                     await self._send(message)
         except asyncio.TimeoutError:
             self._stop("The window stopped reading.")
