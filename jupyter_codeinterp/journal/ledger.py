@@ -27,7 +27,7 @@ from ..wire.ops import (
     order_after,
     run_id_of,
 )
-from ..wire.stores import INHERITED, StoredOp, light_op
+from ..wire.stores import StoredOp, light_op
 from .changes import CellChange, changes_of
 from .sqlite.store import SqliteStore
 
@@ -39,24 +39,9 @@ def outputs_of(store: SqliteStore, session_id: str) -> Outputs:
     """A loader of outputs from the journal."""
 
     def outputs(change: CellChange) -> tuple[Output, ...]:
-        return store.outputs(session_id, kept_under(store, session_id, change)) or ()
+        return store.outputs(session_id, change.outputs) or ()
 
     return outputs
-
-
-def kept_under(store: SqliteStore, session_id: str, change: CellChange) -> str:
-    """The digest of the outputs before a change; "" if the journal lacks them. For outputs too
-    large for a receipt, those of the run in the cell's metadata, if its execution count matches."""
-    if change.outputs or not change.left_out or change.before is None:
-        return change.outputs
-    ours = change.before["metadata"].get("codeinterp")
-    run_id = ours.get("run_id") if isinstance(ours, dict) else None
-    for stored in reversed(store.ops(session_id, INHERITED)):
-        op = stored.op
-        if isinstance(op, FinishRun) and op.run_id == run_id:
-            same = op.execution_count == change.before.get("execution_count")
-            return stored.outputs if same else ""
-    return ""
 
 
 class UndoneCell(NamedTuple):

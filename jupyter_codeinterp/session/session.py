@@ -235,30 +235,23 @@ class Session:
             draft_id, nonce, action, source, allowed, window, said, person, nobody
         )
 
-    def set_mode(self, mode: Mode, window: int = 0) -> bool:
-        """Set the mode from the next decision on, also in a running turn. Returns whether it
-        changed."""
+    def set_mode(self, mode: Mode, window: int = 0) -> None:
+        """Set the mode from the next decision on, also in a running turn."""
         mode = modes.cap(mode, self.services.rules.highest_mode)
-        other = mode != self.info.mode
         turn = self.task.turn
         if turn is not None and self.running:
-            other = other or mode != turn.mode
             turn.set_mode(mode)
         if mode != self.info.mode:
             with self.log.here():
                 self.log.update(mode=mode)
                 self.log.show(ModeChanged(mode, window))
-        return other
 
-    def set_model(self, model: str, window: int = 0) -> bool:
-        """Continue with this model, in a new conversation with a summary. Returns whether it
-        changed."""
+    def set_model(self, model: str, window: int = 0) -> None:
+        """Continue with this model, in a new conversation with a summary."""
         self.log.need_idle()
-        other = model != self.info.model
-        if other:
+        if model != self.info.model:
             with self.log.here():
                 self._change_model(model, window)
-        return other
 
     def _change_model(self, model: str, window: int) -> None:
         self.log.publish(ModelChanged(model, window))

@@ -85,19 +85,6 @@ async def test_outputs_that_a_receipt_left_out_are_missing_after_an_undo(bench: 
     assert undone.restored == undone.without_outputs == ("c1",)
 
 
-async def test_outputs_of_the_agents_own_run_are_put_back_from_the_journal(bench: Benches) -> None:
-    b = bench(run(f"print('ab' * {MOST_OUTPUTS})"), say("Done."))
-    cell_id = (await b.turn()).added[0]
-    was = copy.deepcopy(b.document.cell(cell_id))
-    assert was is not None
-    b.model.script += [call("edit_cell", cell_id=cell_id, source="print(1)"), say("Done.")]
-    await b.turn()
-    assert b.document.cell(cell_id) != was
-    await b.session.reviews.undo(2)
-    assert b.document.cell(cell_id) == was
-    assert b.of(e.TurnUndone)[-1].without_outputs == ()
-
-
 async def test_removed_cells_come_back_in_their_order(bench: Benches) -> None:
     book = notebook("one", "two", "three")
     book["cells"][1]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "2"}]

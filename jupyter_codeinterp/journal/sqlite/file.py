@@ -223,7 +223,8 @@ def _prepare(path: Path) -> None:
 
 
 def _move_aside(path: Path) -> Sentence:
-    damaged = _free_name(path)
+    stamp = f"{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 10**9}"
+    damaged = path.with_name(f"{path.name}.damaged-{stamp}")
     path.rename(damaged)
     for side in (path.with_name(path.name + end) for end in ("-wal", "-shm")):
         if side.exists():
@@ -233,15 +234,6 @@ def _move_aside(path: Path) -> Sentence:
         "journal was started.",
         name=damaged.name,
     )
-
-
-def _free_name(path: Path) -> Path:
-    stamp = time.strftime("%Y%m%d-%H%M%S")
-    damaged, number = path.with_name(f"{path.name}.damaged-{stamp}"), 1
-    while damaged.exists():
-        number += 1
-        damaged = path.with_name(f"{path.name}.damaged-{stamp}-{number}")
-    return damaged
 
 
 @contextmanager
