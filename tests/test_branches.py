@@ -123,7 +123,7 @@ async def test_what_the_person_has_changed_since_stays_and_is_told(
     new = await branched(site, w, 2, undo=True)
     assert sources(w) == ["x = 20", "a = 1", "c = 'mine'"]
     (note,) = [n for n in of(site, new, e.Note) if "restored" in n.text]
-    assert note.text.startswith("One cell was not restored")
+    assert note.text.startswith("Cells that were not restored: 1.")
     (last, _) = of(site, w.session_id, e.TurnUndone)
     assert [kept.why for kept in last.kept] == ["changed"]
 

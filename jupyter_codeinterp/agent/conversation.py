@@ -70,10 +70,6 @@ class Conversation:
         opened, self._opened = self._opened, True
         return () if opened else (Text(self.untrusted.explanation),)
 
-    def release(self) -> None:
-        """Free the messages; the journal has them."""
-        self._messages = ()
-
     @property
     def empty(self) -> bool:
         return not self._messages

@@ -175,10 +175,6 @@ class EventLog:
                 waiter.set_result(None)
         self._waiters.clear()
 
-    def release(self) -> None:
-        """Free the recent events, which the journal has."""
-        self._recent.clear()
-
     def catch_up(self, deferred: DeferredWrites) -> None:
         """Send followers what another server has journaled. Failed writes now wait in
         ``deferred``."""

@@ -250,12 +250,6 @@ class SessionLog:
         if self.info.held != held:
             self._changed()
 
-    def release(self) -> None:
-        """Free large data without waiting for garbage collection. The session ends with this."""
-        self.task.turn = None
-        self.talk.release()
-        self.events.release()
-
     async def close(self) -> None:
         """Stop the turn and all other work for good, and write what waits."""
         self.task.cancel()

@@ -127,7 +127,7 @@ async def branch(sessions: Sessions, command: c.Branch, sender: Sender = PROGRAM
     new = sessions.new_branch(session.info, command.turn, beginning)
     try:
         if kept:
-            new.note(_not_put_back(len(kept)))
+            new.note(Sentence(NOT_PUT_BACK, count=len(kept)))
         did = new.send(
             words,
             command.mode,
@@ -244,16 +244,9 @@ def _here(sessions: Sessions, session_id: str) -> Session:
 
 
 NOT_PUT_BACK = Sentence(
-    "{count} cells were not restored. The end of the turn in the earlier conversation gives the "
-    "reason."
+    "Cells that were not restored: {count}. The end of the turn in the earlier conversation gives "
+    "the reasons."
 )
-ONE_NOT_PUT_BACK = Sentence(
-    "One cell was not restored. The end of the turn in the earlier conversation gives the reason."
-)
-
-
-def _not_put_back(cells: int) -> Sentence:
-    return ONE_NOT_PUT_BACK if cells == 1 else Sentence(NOT_PUT_BACK, count=cells)
 
 
 # -------------------------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ test('a message is edited', async ({ model, notebook, page, panel }) => {
     await form.getByRole('button', { name: 'Send' }).click();
     await expect(panel.said).toHaveText([/three/]);
     await panel.ended();
-    await expect(panel.log).toContainText('One cell was not restored');
+    await expect(panel.log).toContainText('Cells that were not restored: 1.');
     expect(await notebook.sources()).toContain('b = "mine"');
     expect(await held(notebook)).not.toContain('one');
   });

@@ -145,7 +145,7 @@ class SessionManager:
     def _evict(self) -> None:
         unused = {session_id for session_id, one in self.sessions.items() if one.at_rest}
         for session_id in unused & self._unused:
-            self.sessions.pop(session_id).log.release()
+            del self.sessions[session_id]
         self._unused = unused
         loop = asyncio.get_running_loop()
         self._looking = loop.call_later(GRACE, self._evict) if self.sessions else None
