@@ -1,5 +1,4 @@
-"""The public API for other packages. Everything else may change with any release. ``Hook`` and its
-types are for the features of this package.
+"""The public API for other packages. Everything else may change with any release.
 
 To add a tool, name a ``Tool`` with a label and a ``run`` in an entry point of the group
 ``jupyter_codeinterp.tools``. It looks at cells and variables (``ToolContext``). A ``run`` is
@@ -25,6 +24,20 @@ point named like the provider. Its ``connect`` returns a ``Connection``, whose `
         return AcmeModels(credentials, settings.max_tokens)
 
     ACME = Provider("acme", "Acme", connect, "fast", key_variables=("ACME_KEY",))
+
+To check code, runs and answers, name a ``Hook`` in the group ``jupyter_codeinterp.hooks``::
+
+    def no_production(code: CellCode) -> Refusal | None:
+        return Refusal("Use the copy.") if "prod.db" in code.source else None
+
+    async def sources(answer: FinalAnswer) -> Notes | None:
+        named = any("http" in text for text in answer.texts.values())
+        return None if named else Notes(("The answer names no source.",))
+
+    AUDIT = Hook("audit", before_run=no_production, after_answer=sources)
+
+``after_run`` returns or yields a ``Finding`` for each fact that a reader of the run would want to
+know, with its place in the code.
 """
 
 from __future__ import annotations
@@ -32,7 +45,7 @@ from __future__ import annotations
 from .agent.tools.shared.base import Tool, ToolContext
 from .base.errors import DocumentError, KernelError, ModelError
 from .base.sentences import Sentence
-from .run.turn.hooks import CellCode, CellOutputs, Fact, FinalAnswer, Hook
+from .run.turn.hooks import CellCode, CellOutputs, Fact, FinalAnswer, Hook, Notes, Refusal
 from .view.outputs import Seen
 from .view.redaction.private_names import Variable
 from .wire.findings import Finding, Place
@@ -86,8 +99,10 @@ __all__ = [
     "ModelText",
     "ModelThinking",
     "ModelToolInput",
+    "Notes",
     "Place",
     "Provider",
+    "Refusal",
     "Seen",
     "Sentence",
     "Settings",

@@ -1,4 +1,4 @@
-"""Extends a server with our features and with other packages' tools and providers.
+"""Extends a server with our features and with other packages' tools, hooks and providers.
 
 Both load on first use. Other packages come from entry points, and may import heavy packages. They
 are trusted code: they run in the server's process, as its user. A server can limit them to some
@@ -80,9 +80,11 @@ class Features:
 
 TOOLS = "jupyter_codeinterp.tools"
 """Each entry point of this group names a ``jupyter_codeinterp.api.Tool``."""
+HOOKS = "jupyter_codeinterp.hooks"
+"""Each names a ``jupyter_codeinterp.api.Hook``."""
 PROVIDERS = "jupyter_codeinterp.providers"
 """Each names a ``jupyter_codeinterp.api.Provider`` and has the provider's name."""
-KINDS = {TOOLS: "tool", PROVIDERS: "provider"}
+KINDS = {TOOLS: "tool", HOOKS: "hook", PROVIDERS: "provider"}
 NOT_ALLOWED = "the admin does not allow its package"
 LONGEST = 200
 """Characters of an error's text."""
@@ -112,8 +114,8 @@ class Extensions:
         """Additions of other packages; each kind is loaded on first use."""
 
     def load(self) -> None:
-        """Load all tools."""
-        _ = self.tools
+        """Load all tools and hooks."""
+        _ = self.tools, self.hooks
 
     def installed(self) -> bool:
         """Whether any package adds something. Takes a few milliseconds."""
@@ -131,8 +133,12 @@ class Extensions:
 
     @cached_property
     def hooks(self) -> tuple[Hook, ...]:
-        """The hooks of the features."""
-        return tuple(hook for hooks in offering("hooks") for hook in hooks())
+        """The hooks of the features, then those of other packages."""
+        from .run.turn.hooks import validate
+
+        hooks = [hook for hooks in offering("hooks") for hook in hooks()]
+        self.added += self._add(HOOKS, lambda hook: hooks.append(validate(hook)))
+        return tuple(hooks)
 
     def add_providers(self, providers: Providers) -> list[Added]:
         return self._add(PROVIDERS, providers.add, providers.miss)

@@ -1,25 +1,29 @@
-"""Tells the hooks of the answer that ends a turn, and the model what they found in it."""
+"""Tells the hooks of the answer that ends a turn, and the model which numbers they did not find."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..run.turn.hooks import FinalAnswer, figures
+from ..run.hooked import named
+from ..run.turn import hooks
+from ..run.turn.hooks import FinalAnswer, Notes
 from ..run.turn.turn import Turn
 from ..view.notebook_prompt import is_private
-from ..wire.events import FiguresFound
+from ..wire.events import Event, FiguresFound, Note
 from ..wire.messages import Message
 from ..wire.ops import Output
 
 NOT_FOUND = "[No output, cell or message has these figures of your last answer:"
 MOST_NAMED = 20
+MOST_NOTES = 5
+"""Notes of one hook."""
 MOST_TEXT = 40
 
 
 async def after_answer(
     turn: Turn, step: int, texts: Mapping[int, str], question: str, messages: tuple[Message, ...]
-) -> list[FiguresFound]:
-    """Where the numbers of the answer are from, as the hooks find."""
+) -> list[Event]:
+    """What the hooks add to the answer: notes for the person, and origins of its numbers."""
     answer = FinalAnswer(
         step=step,
         question=question,
@@ -29,7 +33,13 @@ async def after_answer(
         messages=messages,
         scrub=turn.scrub,
     )
-    return await figures(turn.hooks, answer)
+    added: list[Event] = []
+    for name, said in await hooks.after_answer(turn.hooks, answer):
+        if isinstance(said, Notes):
+            added += (Note(named(turn, name, text)) for text in said.texts[:MOST_NOTES])
+        else:
+            added.append(said)
+    return added
 
 
 def _ran(turn: Turn) -> dict[str, tuple[Output, ...]]:

@@ -50,7 +50,7 @@ class CodeInterpSettings(Configurable):
         Unicode(),
         None,
         allow_none=True,
-        help="Installed Python packages that may add tools and providers, by name. Their "
+        help="Installed Python packages that may add tools, hooks and providers, by name. Their "
         "code runs in the server, in every mode. None: all; []: no package.",
     ).tag(config=True)
     keys_from_environment = Bool(

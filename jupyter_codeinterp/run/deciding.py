@@ -86,6 +86,9 @@ async def _decide(job: CellJob, granted: Granted | None) -> None:
     said = await check(job, job.source, info)
     if granted is not None and not set(said.lines) <= set(granted.warnings):
         granted, job.why = None, MORE_TO_SEE
+    if said.refusal:
+        job.block(said.refusal)
+        return
     if job.verdict is None:
         job.barred, job.why_barred = turn.bars(info) if job.runs else (False, ())
         job.verdict = policy.decide(
@@ -160,6 +163,12 @@ async def _follow_decision(job: CellJob, at: RunAttempt) -> None:
     if job.is_by_hand:
         await _seen_by_hand(job)
         return
+    if job.is_code and at.source != job.source:
+        # The person edited the code, so the hooks check it again.
+        said = await check(job, at.source, at.info)
+        if said.refusal:
+            job.block(said.refusal)
+            return
     if job.runs:
         job.attempt = at
         await _run(job, at)
@@ -216,10 +225,14 @@ async def _run(job: CellJob, at: RunAttempt) -> None:
     done = await run_in_kernel(job, at)
     if job.result is None or done is None:
         return
-    turn, language = job.turn, _language(at.info)
-    code = CellCode(at.source, language, turn.session_id, turn.number, turn.asked)
     contract = job.expects if at.source == job.proposed else None
-    job.result = await hooked.after_run(turn, code, done, job.result, contract)
+    code = _code(job, at.source, at.info)
+    job.result = await hooked.after_run(job.turn, code, done, job.result, contract)
+
+
+def _code(job: CellJob, source: str, info: KernelInfo | None) -> CellCode:
+    turn, notebook = job.turn, job.turn.document.path
+    return CellCode(source, _language(info), turn.session_id, turn.number, turn.asked, notebook)
 
 
 def _left_unrun(job: CellJob) -> Sentence:
@@ -268,14 +281,16 @@ def _change_of(job: CellJob, at: RunAttempt) -> Delete | Move | SetSource:
 
 
 async def check(job: CellJob, source: str, info: KernelInfo | None) -> CodeWarnings:
-    """Check ``source`` before a decision: for API keys; code for what a reader may overlook, text
-    for hidden characters and for what it may load or run."""
+    """Check ``source`` before a decision: for API keys; code for what a reader may overlook and by
+    the hooks, text for hidden characters and for what it may load or run."""
     turn = job.turn
     said = await checked(partial(code_warnings.keys, turn.scrub), source)
     if job.is_code:
         files = tuple(name for name, _ in turn.files)
         found = await warnings_on(source, _language(info), files, unread=bool(turn.alone))
-        return CodeWarnings((*said, *found.lines), found.ask or bool(said))
+        hooks = await hooked.before_run(turn, _code(job, source, info))
+        lines, ask = (*said, *found.lines, *hooks.lines), found.ask or hooks.ask or bool(said)
+        return CodeWarnings(lines, ask, hooks.refusal)
     said = (*said, *await checked(code_warnings.hidden_characters, source))
     if job.is_text and turn.allowed.changes:
         said = (*said, *await markdown_cells.risks(turn.markdown_risks, job.source))

@@ -1,8 +1,8 @@
-"""Calls the hooks after a run of a cell, and puts their findings into its result, for the model and
-the card.
+"""Calls the hooks around a run of a cell, and puts their findings into its result, for the model
+and the card.
 
-Findings quote untrusted text: for the model they are without known keys, bounded, inert and between
-delimiters; for people, lines of plain text.
+What they say quotes untrusted text: for the model it is without known keys, bounded, inert and
+between delimiters; for people, lines of plain text.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from ..view.untrusted import escaped
 from ..wire.findings import Finding
 from ..wire.ports import ExecutionDone
 from . import expected, reported
+from .approval.code_warnings import CodeWarnings
 from .expected import Contract
-from .turn.hooks import CellCode, CellOutputs, findings
+from .turn import hooks
+from .turn.hooks import CellCode, CellOutputs, Refusal
 from .turn.results import Result, with_words
 from .turn.turn import Turn
 
@@ -25,7 +27,25 @@ LONGEST = 600
 """Characters of all findings of one run for the model."""
 LONGEST_SENTENCE = 280
 MOST_SHOWN = 5
-"""Findings on a card."""
+"""Findings on a card, and notes of one hook there."""
+
+
+async def before_run(turn: Turn, code: CellCode) -> CodeWarnings:
+    """What hooks say of code before it runs, with their names."""
+    lines: list[Sentence] = []
+    ask = False
+    for name, said in await hooks.before_run(turn.hooks, code):
+        if isinstance(said, Refusal):
+            return CodeWarnings(refusal=named(turn, name, said.reason))
+        lines += (named(turn, name, text) for text in said.texts[:MOST_SHOWN])
+        ask |= said.ask
+    return CodeWarnings(tuple(lines), ask)
+
+
+def named(turn: Turn, name: str, text: str) -> Sentence:
+    """A hook's text as a line for people, with the hook's name."""
+    words = _line(turn, as_it_is(text))
+    return Sentence("{check}: {words}", check=name, words=words) if name else words
 
 
 async def after_run(
@@ -37,7 +57,7 @@ async def after_run(
     compared = (contract.name or "") if contract is not None else ""
     private = turn.private.__contains__
     report = reported.read(done.report if is_python else {}, code.source, private, compared)
-    found = await findings(turn.hooks, code, CellOutputs(done.outputs, report.facts))
+    found = await hooks.findings(turn.hooks, code, CellOutputs(done.outputs, report.facts))
     if contract is not None and is_python and result.done.status == "ok":
         found = [*expected.findings(contract, report.result), *found]
     if report.has_changes or not is_python:

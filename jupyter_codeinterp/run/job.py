@@ -57,6 +57,7 @@ RESTARTED = Sentence(
 CHANGED_MEANWHILE = Sentence(
     "The person changed this cell since you read it, or ran it; your change was not made."
 )
+BLOCKED = "A check of this server does not allow this run:"
 NOT_CONFIRMED = Sentence("The notebook did not confirm this change. Nothing was run.")
 MAYBE_EDITED = " The cell may already have its new source."
 HAD_EFFECTS = "The person stopped it; it may have had effects."
@@ -381,6 +382,13 @@ class CellJob:
         self.end(
             self.turn.results.not_run(self.call, body, self.title, cell_id, shown, quoted, by=by)
         )
+
+    def block(self, reason: Sentence) -> None:
+        """A hook does not allow this run, whoever decided on it."""
+        self.remove()
+        cell_id = self.cell_id if self.is_theirs else ""
+        quoted = self.turn.untrusted.shown(reason)
+        self.end(self.turn.results.not_run(self.call, BLOCKED, self.title, cell_id, reason, quoted))
 
     @property
     def is_by_hand(self) -> bool:

@@ -73,7 +73,7 @@ def _versions() -> Iterator[Diagnosis]:
 
 
 def _added(settings: CodeInterpSettings, models: Models) -> Iterator[Diagnosis]:
-    """Tools and providers of other packages, and those that were left out."""
+    """Tools, hooks and providers of other packages, and those that were left out."""
     extensions = Extensions(settings.allowed_packages)
     extensions.load()
     for one in (*extensions.added, *models.added):

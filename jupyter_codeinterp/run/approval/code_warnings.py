@@ -21,10 +21,12 @@ from .out_of_sight import out_of_sight
 
 
 class CodeWarnings(msgspec.Struct, frozen=True):
-    """Lines for the card. ``ask``: a person must decide in every mode."""
+    """Lines for the card. ``ask``: a person must decide in every mode. ``refusal``: why this may
+    not run, whoever decides; "" if it may."""
 
     lines: tuple[Sentence, ...] = ()
     ask: bool = False
+    refusal: Sentence = Sentence()
 
 
 NOT_CHECKED = Sentence("Could not check what else this runs.")

@@ -1,37 +1,42 @@
-"""Hooks: functions of features that run after the agent's code, and after its answer.
+"""Hooks: functions that run around the agent's code, and after its answer.
 
-Add one in a feature's ``hooks``. A hook that fails is logged and adds nothing.
+A feature offers them in its ``hooks``; another package by an entry point of the group
+``jupyter_codeinterp.hooks``. One that fails ends no turn: it is logged; before a run, a person is
+asked instead.
 """
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import islice
-from typing import Any, Union
+from typing import Any, TypeVar, Union
 
 import msgspec
 
-from ...base.off_loop import off_loop
+from ...base.off_loop import DEADLINE, off_loop
 from ...wire.events import FiguresFound
 from ...wire.findings import Finding, Place
 from ...wire.messages import Message
 from ...wire.ops import CellView, Output
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 class CellCode(msgspec.Struct, frozen=True):
-    """Code that has run. ``language`` is the name that the kernel reports; ``asked``: the person's
-    message."""
+    """Code that is to run, or has run. ``language`` is the name that the kernel reports;
+    ``asked``: the person's message; ``notebook``: the notebook's path."""
 
     source: str
     language: str = "python"
     session_id: str = ""
     turn: int = 0
     asked: str = ""
+    notebook: str = ""
 
 
 class Fact(msgspec.Struct, frozen=True):
@@ -68,16 +73,69 @@ class FinalAnswer:
 
 
 @dataclass(frozen=True)
+class Notes:
+    """Lines for the person. ``ask`` (before a run only): a person must decide in every mode."""
+
+    texts: Sequence[str] = ()
+    ask: bool = False
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Blocks the run, whoever decided on it. ``reason``: a sentence for the model and the
+    person."""
+
+    reason: str
+
+
+Before = Union[Notes, Refusal, None]
+After = Union[Iterable[Finding], None]
+AtEnd = Union[Notes, Sequence[FiguresFound], None]
+
+
+@dataclass(frozen=True)
 class Hook:
-    """``after_run`` gets each finished run of the agent's code, and finds nothing if all is well.
-    ``after_answer`` gets the answer that ends a turn, and runs on the event loop."""
+    """Each function may be a coroutine function, with ``DEADLINE`` seconds. A plain one must be
+    quick: for a short text it runs on the server's event loop, else in a thread.
 
-    after_run: Union[Callable[[CellCode, CellOutputs], Iterable[Finding]], None] = None
-    after_answer: Union[Callable[[FinalAnswer], Awaitable[Sequence[FiguresFound]]], None] = None
+    before_run    gets the exact code that is to run, also after a person's edit
+    after_run     gets each finished run of the agent's code, and finds nothing if all is well
+    after_answer  gets the answer that ends a turn
+    """
+
+    name: str = ""
+    before_run: Union[Callable[[CellCode], Union[Before, Awaitable[Before]]], None] = None
+    after_run: Union[Callable[[CellCode, CellOutputs], Union[After, Awaitable[After]]], None] = None
+    after_answer: Union[Callable[[FinalAnswer], Union[AtEnd, Awaitable[AtEnd]]], None] = None
 
 
-MOST_FINDINGS = 1_000
-"""Findings read from one hook."""
+LONGEST_NAME = 60
+MOST = 1_000
+"""Findings, or notes, read from one hook."""
+NOT_CHECKED: Union[Notes, Refusal] = Notes(("This check failed to run.",), ask=True)
+
+
+def validate(hook: object) -> Hook:
+    """The hook of another package. Raises ValueError with the fault."""
+    if not isinstance(hook, Hook):
+        raise ValueError(f"{hook!r} is not a Hook")
+    if not 0 < len(hook.name) <= LONGEST_NAME or not hook.name.isprintable():
+        raise ValueError(f"{hook.name!r} is not a valid hook name")
+    if not any((hook.before_run, hook.after_run, hook.after_answer)):
+        raise ValueError(f"{hook.name!r} must have before_run, after_run or after_answer")
+    return hook
+
+
+async def before_run(hooks: Sequence[Hook], code: CellCode) -> list[tuple[str, Notes | Refusal]]:
+    """What hooks say of code before it runs, with their names; the first refusal is the last."""
+    said: list[tuple[str, Notes | Refusal]] = []
+    for hook in hooks:
+        if hook.before_run is not None:
+            found = await _called(hook.before_run, len(code.source), _before, NOT_CHECKED, code)
+            said.append((hook.name, found))
+            if isinstance(found, Refusal):
+                break
+    return said
 
 
 async def findings(hooks: Sequence[Hook], code: CellCode, outputs: CellOutputs) -> list[Finding]:
@@ -85,24 +143,78 @@ async def findings(hooks: Sequence[Hook], code: CellCode, outputs: CellOutputs) 
     found: list[Finding] = []
     for hook in hooks:
         if hook.after_run is not None:
-            work = partial(_listed, hook.after_run, code, outputs)
-            found += await off_loop(work, len(code.source), list)
+            size = len(code.source)
+            found += await _called(hook.after_run, size, _findings, [], code, outputs)
     return found
 
 
-def _listed(
-    call: Callable[[CellCode, CellOutputs], Iterable[Finding]], code: CellCode, outputs: CellOutputs
-) -> list[Finding]:
-    return list(islice(call(code, outputs), MOST_FINDINGS))
-
-
-async def figures(hooks: Sequence[Hook], answer: FinalAnswer) -> list[FiguresFound]:
-    """Where the numbers of an answer are from, as all hooks find."""
-    found: list[FiguresFound] = []
+async def after_answer(
+    hooks: Sequence[Hook], answer: FinalAnswer
+) -> list[tuple[str, Notes | FiguresFound]]:
+    """What hooks say of an answer, with their names."""
+    said: list[tuple[str, Notes | FiguresFound]] = []
     for hook in hooks:
         if hook.after_answer is not None:
-            try:
-                found += await hook.after_answer(answer)
-            except Exception:
-                log.exception("A hook failed after an answer")
-    return found
+            size = sum(map(len, answer.texts.values()))
+            nothing: list[Notes | FiguresFound] = []
+            found = await _called(hook.after_answer, size, _at_end, nothing, answer)
+            said += ((hook.name, one) for one in found)
+    return said
+
+
+async def _called(
+    call: Callable[..., Any], size: int, read: Callable[[Any], T], fault: T, *about: object
+) -> T:
+    """What the function returns, as ``read`` takes it; ``fault`` if one of them fails or the
+    function takes too long."""
+
+    def work() -> T:
+        try:
+            return read(call(*about))
+        except SystemExit as error:
+            raise RuntimeError("a hook raised SystemExit") from error
+
+    if not inspect.iscoroutinefunction(call):
+        return await off_loop(work, size, lambda: fault)
+    try:
+        return read(await asyncio.wait_for(call(*about), DEADLINE))
+    except (Exception, SystemExit):
+        log.exception("A hook failed")
+        return fault
+
+
+def _before(found: Before) -> Notes | Refusal:
+    if isinstance(found, Refusal):
+        return Refusal(_text(found.reason))
+    return _notes(found or Notes())
+
+
+def _findings(found: After) -> list[Finding]:
+    listed = list(islice(found or (), MOST))
+    for one in listed:
+        if not isinstance(one, Finding):
+            raise TypeError(f"a hook returned {type(one).__name__}")
+        _text(one.sentence)
+    return listed
+
+
+def _at_end(found: AtEnd) -> list[Notes | FiguresFound]:
+    if isinstance(found, Notes):
+        return [_notes(found)]
+    for one in found or ():
+        if not isinstance(one, FiguresFound):
+            raise TypeError(f"a hook returned {type(one).__name__}")
+    return list(found or ())
+
+
+def _notes(notes: Notes) -> Notes:
+    if not isinstance(notes, Notes):
+        raise TypeError(f"a hook returned {type(notes).__name__}")
+    texts = (notes.texts,) if isinstance(notes.texts, str) else notes.texts
+    return Notes(tuple(_text(text) for text in texts), bool(notes.ask))
+
+
+def _text(text: object) -> str:
+    if not isinstance(text, str):
+        raise TypeError(f"a hook returned {type(text).__name__}")
+    return text
