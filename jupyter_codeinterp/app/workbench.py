@@ -37,7 +37,7 @@ from ..wire.ports import Kernel, Model
 from ..wiring import offering
 from .notebooks.instructions import rule_files, skills
 from .notebooks.names import ReferenceNames
-from .notebooks.notebook_kernels import KernelsOf, NotebookKernels
+from .notebooks.notebook_kernels import NotebookKernels
 from .notebooks.scan import look_around
 from .notebooks.siblings import read_sibling, sibling_files, sibling_heads
 from .settings import CodeInterpSettings
@@ -202,9 +202,12 @@ class Workbench:
                 if path == notebook().path:
                     return found or live.kernel_id
 
-        from ..kernel.zmq import ZmqKernel
+        async def change(kernel_id: str, spec: str) -> None:
+            await self.notebook_kernels.change(notebook().path, kernel_id, spec)
 
-        specs = KernelsOf(self.notebook_kernels, lambda: notebook().path)
+        from ..kernel.zmq import KernelSpecs, ZmqKernel
+
+        specs = KernelSpecs(self.notebook_kernels.specs, change)
         return ZmqKernel(self._kernels, current_id, specs)
 
     async def skills(self, notebook: str) -> list[Skill]:

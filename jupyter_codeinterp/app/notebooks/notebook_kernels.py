@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
 from typing import Any
 
 from jupyter_client.kernelspec import NoSuchKernel
@@ -189,17 +188,3 @@ class NotebookKernels:
             log.exception("Could not start a kernel for %s", path)
             words = "Could not start the kernel of {path}: {why}"
             raise CommandError("kernel_not_started", words, path=path, why=error) from None
-
-
-class KernelsOf:
-    """The kernels that one notebook can have; implements the adapter's ``KernelSpecs``."""
-
-    def __init__(self, kernels: NotebookKernels, path: Callable[[], str]) -> None:
-        self._kernels = kernels
-        self._path = path
-
-    async def names(self) -> dict[str, str]:
-        return await self._kernels.specs()
-
-    async def change(self, kernel_id: str, spec: str) -> None:
-        await self._kernels.change(self._path(), kernel_id, spec)

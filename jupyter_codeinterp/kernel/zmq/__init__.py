@@ -10,7 +10,7 @@ process.py    a kernel process of this machine
 wire.py       its ZMQ sockets
 """
 
-from .kernel import KernelPool, ZmqKernel
+from .kernel import KernelPool, KernelSpecs, ZmqKernel
 from .link import KernelLink
 
-__all__ = ["KernelLink", "KernelPool", "ZmqKernel"]
+__all__ = ["KernelLink", "KernelPool", "KernelSpecs", "ZmqKernel"]

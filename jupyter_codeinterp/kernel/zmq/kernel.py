@@ -7,7 +7,7 @@ import contextlib
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
@@ -29,14 +29,13 @@ INTERRUPT_TIMEOUT = 5.0
 """Seconds within which an interrupted kernel should be idle."""
 
 
-class KernelSpecs(Protocol):
-    """The installed kernelspecs, and the kernel that a notebook has."""
+class KernelSpecs(NamedTuple):
+    """The kernels that a notebook can have. ``names``: the display names of the installed
+    kernelspecs. ``change`` puts a new kernel of a spec in place of the one with this id; it raises
+    KernelError ``no_kernel``."""
 
-    async def names(self) -> dict[str, str]:
-        """Display names by name."""
-
-    async def change(self, kernel_id: str, spec: str) -> None:
-        """Put a new kernel in place of this one. Raises KernelError ``no_kernel``."""
+    names: Callable[[], Awaitable[dict[str, str]]]
+    change: Callable[[str, str], Awaitable[None]]
 
 
 class Control:
