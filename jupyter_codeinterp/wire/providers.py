@@ -95,8 +95,6 @@ class Provider:
     """Whether its models need a key or another address before a person can choose one."""
     keyless: bool = False
     """Whether its servers answer without a key, so that an address, or ``home``, is enough."""
-    key_looks: str = ""
-    """A key's format, for people; "" if unknown."""
     key_page: str = ""
     """The web page for getting a key; "" for none."""
     always_ask: bool = False

@@ -109,7 +109,6 @@ export interface IConnection {
   readonly works: boolean | null;
   readonly said: string;
   readonly keyless: boolean;
-  readonly key_looks: string;
   readonly key_page: string;
   readonly variables: readonly string[];
 }

@@ -53,7 +53,6 @@ BEDROCK = Service(
     address=_bedrock_address,
     unsaid=Sentence("Set AWS_REGION, such as us-east-1, where the Jupyter server runs."),
     key_variables=("AWS_BEARER_TOKEN_BEDROCK",),
-    key_looks=Sentence("ABSK…, or empty to use AWS credentials"),
     key_page="https://console.aws.amazon.com/bedrock/home#/api-keys",
     sign_in=Sentence(
         "Run “aws configure” or “aws sso login” where the Jupyter server runs, or set "
@@ -88,7 +87,6 @@ VERTEX = Service(
     unsaid=Sentence(
         "Set ANTHROPIC_VERTEX_PROJECT_ID, and CLOUD_ML_REGION, where the Jupyter server runs."
     ),
-    key_looks=Sentence("empty to use Google credentials"),
     sign_in=Sentence(
         "Run “gcloud auth application-default login” where the Jupyter server runs, or set "
         "GOOGLE_APPLICATION_CREDENTIALS to the file of a service account."
@@ -114,7 +112,6 @@ FOUNDRY = Service(
     address=_foundry_address,
     unsaid=Sentence("Set ANTHROPIC_FOUNDRY_RESOURCE where the Jupyter server runs."),
     key_variables=("ANTHROPIC_FOUNDRY_API_KEY",),
-    key_looks=Sentence("of the resource, under Keys and Endpoint"),
     key_page="https://ai.azure.com",
     models=CLAUDE,
     default_model=CLAUDE[0],

@@ -54,6 +54,5 @@ def provider_of(service: Service, base_url: str | None = None) -> Provider:
         other_url=other_url,
         key_url=lambda: service.home(os.environ),
         keyless=service.keyless,
-        key_looks=service.key_looks,
         key_page=service.key_page,
     )

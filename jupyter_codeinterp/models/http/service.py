@@ -91,7 +91,6 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
     runs_here: bool = False
     own_prices: bool = True
     key_variables: tuple[str, ...] = ()
-    key_looks: str = ""
     key_page: str = ""
     headers_variable: str = ""
     secret_variables: tuple[str, ...] = ()

@@ -46,7 +46,6 @@ class Described(msgspec.Struct, frozen=True):
     works: Union[bool, None]
     said: str
     keyless: bool
-    key_looks: str
     key_page: str
     variables: tuple[str, ...]
 

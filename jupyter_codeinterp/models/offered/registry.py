@@ -301,7 +301,6 @@ class Models:
             works=None if tried is None else not tried,
             said=tried or "",
             keyless=provider.keyless,
-            key_looks=provider.key_looks,
             key_page=provider.key_page,
             variables=provider.key_variables,
         )

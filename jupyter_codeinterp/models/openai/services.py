@@ -48,7 +48,6 @@ SERVICES = (
         url_variable="OPENAI_BASE_URL",
         hides=(*_NO_TALK, "dall-e", "sora", "davinci", "babbage", "instruct", "search"),
         documents=True,  # developers.openai.com/api/docs/guides/file-inputs
-        key_looks="sk-…",
         key_page="https://platform.openai.com/api-keys",
     ),
     # learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle: the v1 API, where a model
@@ -62,7 +61,6 @@ SERVICES = (
         url_variable="AZURE_OPENAI_ENDPOINT",
         hides=(*_NO_TALK, "dall-e", "sora", "davinci", "babbage", "instruct", "ada"),
         documents=True,  # learn.microsoft.com/azure/ai-foundry/openai/how-to/responses
-        key_looks=Sentence("of the resource, under Keys and Endpoint"),
         key_page="https://ai.azure.com",
         unsaid=Sentence(_NAME, example="https://my-resource.openai.azure.com"),
     ),
@@ -74,7 +72,6 @@ SERVICES = (
         key_variables=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         **_COMMON,
         hides=(*_NO_TALK, "imagen", "veo", "aqa", "live", "lyria"),
-        key_looks="AIza…",
         key_page="https://aistudio.google.com/apikey",
     ),
     Service(
@@ -97,7 +94,6 @@ SERVICES = (
         key_variables=("XAI_API_KEY",),
         **_COMMON,
         hides=(*_NO_TALK, "imagine", "video"),
-        key_looks="xai-…",
         key_page="https://console.x.ai",
     ),
     Service(

@@ -686,7 +686,6 @@ function connection(
     works: null,
     said: '',
     keyless: false,
-    key_looks: 'sk-…',
     key_page: `https://${provider}.example/keys`,
     variables: [],
     ...other

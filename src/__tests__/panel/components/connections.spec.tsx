@@ -98,7 +98,7 @@ it('makes and revokes the token of other agents, and shows the secret once', asy
   expect(screen.getByRole('alert').textContent).toContain('Click the button');
 });
 
-it('adds a provider: its address, what a key looks like, where it goes', async () => {
+it('adds a provider: its address, and where its key goes', async () => {
   const { api } = await panel();
   await click('Connections');
   expect(section().textContent).toContain('No model connected.');
@@ -109,7 +109,7 @@ it('adds a provider: its address, what a key looks like, where it goes', async (
   );
   type('Provider', 'anthropic');
   const key = screen.getByLabelText('API key') as HTMLInputElement;
-  expect([key.type, key.placeholder]).toEqual(['password', 'sk-…']);
+  expect(key.type).toBe('password');
   const save = screen.getByRole('button', { name: 'Save' });
   expect(save.hasAttribute('disabled')).toBe(true);
   type('API key', ' sk-1 ');

@@ -115,11 +115,7 @@ export function ConnectForm(props: {
           type="password"
           autoComplete="off"
           spellCheck={false}
-          placeholder={
-            one?.keyless
-              ? trans.__('Usually not needed')
-              : (one?.key_looks ?? '')
-          }
+          placeholder={one?.keyless ? trans.__('Usually not needed') : ''}
           aria-describedby={`${ids}where`}
           value={key}
           onChange={event => setKey(event.target.value)}
