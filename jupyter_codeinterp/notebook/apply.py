@@ -114,12 +114,9 @@ def _expected(cell: Cell, op: Union[SetSource, BeginRun, Delete]) -> bool:
     source = cell["source"]
     if isinstance(op, BeginRun):
         return digest(source) == op.digest
-    return source == op.expect or (isinstance(op, Delete) and _is_empty_draft(cell))
-
-
-def _is_empty_draft(cell: Cell) -> bool:
-    """Whether the cell is an empty draft: one inserted again lacks its streamed code."""
-    return bool(cell["cell_type"] == "raw" and cell["source"] == "")
+    # A draft that was inserted again lacks its streamed code.
+    is_empty_draft = cell["cell_type"] == "raw" and source == ""
+    return source == op.expect or (isinstance(op, Delete) and is_empty_draft)
 
 
 def _was_run_since(cell: Cell, op: Union[SetSource, BeginRun, Delete, Restore]) -> bool:

@@ -41,8 +41,6 @@ MAX_KEY = 100
 MAX_KEYS_EACH = 200
 MAX_KEYS = 5_000
 MAX_INPUTS = 2_000
-MAX_TABLES = 100
-"""The latest tables and dictionaries whose keys are in an outline."""
 
 PACKAGES = (
     *("numpy", "pandas", "polars", "matplotlib", "seaborn", "scipy", "scikit-learn"),
@@ -106,16 +104,15 @@ def outline(
 
 def add_keys(described: list[dict[str, Any]], found: list[tuple[str, Any]], most: int) -> None:
     """Add the columns of tables and dictionaries, at most ``most`` each, the latest first."""
-    left, tables = MAX_KEYS, 0
+    left = MAX_KEYS
     deadline = time.monotonic() + SECONDS / 2
     for one, (_, value) in reversed(list(zip(described, found))):  # noqa: B905
-        if not left or tables == MAX_TABLES or time.monotonic() > deadline:
+        if not left or time.monotonic() > deadline:
             break
         columns = [[key, facts["type"]] for key, facts in keyed(value, min(most, left))]
         if columns:
             one["columns"] = columns
             left -= len(columns)
-            tables += 1
 
 
 def user_variables(namespace: dict[str, Any], hidden: dict[str, Any]) -> list[tuple[str, Any]]:
@@ -213,13 +210,9 @@ def column(name: str, values: dict[str, Any]) -> list[dict[str, Any]]:
     table, key = values[variable], rest[:-1]
     for found, facts in keyed(table, MAX_NAMES):
         if found == key:
-            return [dict({"name": name, "of": type_name(type(table))}, **facts, **extent_of(table))]
+            rows = {} if type(table) is dict else {"len": int(table.shape[0])}
+            return [dict({"name": name, "of": type_name(type(table))}, **facts, **rows)]
     return []
-
-
-def extent_of(table: Any) -> dict[str, Any]:
-    """The number of rows of a table."""
-    return {} if type(table) is dict else {"len": int(table.shape[0])}
 
 
 def shortened(text: str) -> str:

@@ -47,9 +47,10 @@ class Control:
 
     async def name(self) -> str:
         try:
-            return await (await self._link()).spec_name()
+            spec = await (await self._link()).process.spec()
         except KernelError:
             return ""
+        return spec.display_name if spec else ""
 
     async def specs(self) -> dict[str, str]:
         return await self._specs.names()

@@ -106,11 +106,6 @@ class KernelLink:
             sandboxed=self.process.sandbox is not None,
         )
 
-    async def spec_name(self) -> str:
-        """The display name of its kernelspec; "" if unknown."""
-        spec = await self.process.spec()
-        return spec.display_name if spec else ""
-
     @property
     def language(self) -> str:
         """The language that the kernel reported; "" before its first reply."""

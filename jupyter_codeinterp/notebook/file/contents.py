@@ -29,7 +29,7 @@ from tornado import web
 from ...base.errors import DocumentError
 from ...base.sentences import Sentence
 from ...sandbox.shared import open_folders
-from ...wire.ops import Cell, Notebook, id_of, joined, shaped
+from ...wire.ops import Notebook, id_of, joined, shaped
 from .swap import FileChangedError, swap_text
 
 # -------------------------------------------------------------------------------------------------
@@ -117,12 +117,11 @@ def with_known_ids(notebook: Notebook, known: Mapping[str, str]) -> Notebook:
     left: dict[str, list[str]] = {}
     for cell_id, source in known.items():
         left.setdefault(source, []).append(cell_id)
-    return {**notebook, "cells": [_with_known_id(cell, left) for cell in notebook["cells"]]}
-
-
-def _with_known_id(cell: Cell, left: dict[str, list[str]]) -> Cell:
-    ids = left.get(joined(cell["source"]))
-    return {**cell, "id": ids.pop(0)} if ids else cell
+    cells = []
+    for cell in notebook["cells"]:
+        ids = left.get(joined(cell["source"]))
+        cells.append({**cell, "id": ids.pop(0)} if ids else cell)
+    return {**notebook, "cells": cells}
 
 
 def fingerprint(content: Any) -> str:

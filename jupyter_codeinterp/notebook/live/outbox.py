@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...wire.ops import FinishRun, Op, Receipt
-from ...wire.stores import StoredOp, StoredOps
+from ...wire.stores import StoredOps
 from .protocols import Owner, WindowState
 
 RESEND_AFTER = 10.0
@@ -125,11 +125,14 @@ class Outbox:
 
     def restore(self, session_id: str, ops: StoredOps) -> None:
         """Take back ops from the journal, in order, before the later ones of their session."""
-        restored = deque(
-            self._restored(session_id, stored)
-            for stored in ops
-            if (session_id, stored.seq) not in self._ops and _may_be_needed(stored)
-        )
+        restored = deque[PendingOp]()
+        for stored in ops:
+            known = (session_id, stored.seq) in self._ops
+            if known or stored.receipt is None or stored.receipt.status not in ("done", "pending"):
+                continue
+            pending = PendingOp(session_id, stored.seq, stored.op)
+            pending.receipt.set_result(stored.receipt)
+            restored.append(pending)
         if not restored:
             return
         merged: list[PendingOp] = []
@@ -139,12 +142,6 @@ class Outbox:
             merged.append(pending)
         merged.extend(restored)
         self._ops = {(p.session_id, p.seq): p for p in merged}
-
-    def _restored(self, session_id: str, stored: StoredOp) -> PendingOp:
-        pending = PendingOp(session_id, stored.seq, stored.op)
-        assert stored.receipt is not None
-        pending.receipt.set_result(stored.receipt)
-        return pending
 
     def resend(self, applied: Mapping[str, int]) -> None:
         """Send a new holder, whose copy holds ``applied``, the missing ops in order."""
@@ -247,10 +244,6 @@ class Outbox:
     def _drop(self, which: Callable[[PendingOp], bool]) -> None:
         self._ops = {key: p for key, p in self._ops.items() if not which(p)}
         self._due = {key: p for key, p in self._due.items() if key in self._ops}
-
-
-def _may_be_needed(stored: StoredOp) -> bool:
-    return stored.receipt is not None and stored.receipt.status in ("done", "pending")
 
 
 # -------------------------------------------------------------------------------------------------
