@@ -180,7 +180,6 @@ async def _seen_by_hand(job: CellJob) -> None:
     """The person runs this draft by a notebook command: wait for the end, and read the cell."""
     turn, began = job.turn, monotonic()
     job.settle()
-    turn.changed_variables = True  # The kernel makes no report on such a run.
     with suppress(KernelError):
         async with turn.kernel.hold():
             pass

@@ -60,8 +60,6 @@ async def after_run(
     found = await hooks.findings(turn.hooks, code, CellOutputs(done.outputs, report.facts))
     if contract is not None and is_python and result.done.status == "ok":
         found = [*expected.findings(contract, report.result), *found]
-    if report.has_changes or not is_python:
-        turn.changed_variables = True
     result = await reported.after_run(turn, code, done, result)
     return with_findings(turn, result, [plain(turn, one) for one in found]) if found else result
 

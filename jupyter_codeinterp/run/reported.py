@@ -64,16 +64,13 @@ class _Fact(msgspec.Struct, frozen=True):
 
 class _Observed(msgspec.Struct, frozen=True):
     facts: list[_Fact] = []
-    changes: list[Any] = []
     result: Union[ResultSeen, None] = None
 
 
 class KernelReport(msgspec.Struct, frozen=True):
-    """``has_changes``: whether the run changed variables. ``result``: what the kernel saw of the
-    result that the model expects."""
+    """``result``: what the kernel saw of the result that the model expects."""
 
     facts: tuple[Fact, ...] = ()
-    has_changes: bool = False
     result: Union[ResultSeen, None] = None
 
 
@@ -94,7 +91,6 @@ def read(
     result = observed.result
     return KernelReport(
         tuple(fact for fact in facts if not is_private(str(fact.figures.get("name", "")))),
-        bool(observed.changes),
         None if result is None or is_private(compared) else _result(result),
     )
 

@@ -435,7 +435,7 @@ async def _show_end(
             "waiting_files": waiting.count,
             "waiting": waiting.named,
             "overlay": waiting.overlay,
-            "variables": turn.changed_variables,
+            "variables": turn.notebook.worked,
         }
     ending = session.task.forced_ending or ending
     ended, window = session_log.turn_ended(ending), session.task.stopped_by

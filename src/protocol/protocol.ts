@@ -628,8 +628,8 @@ export interface StepStarted {
  * of cells that the turn changed; the last run of those in ``failed_again`` failed. ``failed``:
  * failed cells that remain (not at ``end_turn``); ``cleared``: those removed or put back (at
  * ``end_turn`` only). ``window`` stopped the turn. ``retry``: whether "Try again" makes sense.
- * ``cost`` is None without a model call. ``variables``: its code changed existing variables, or
- * may have. ``files`` are under the notebook's folder; ``files_left_out`` counts those not listed.
+ * ``cost`` is None without a model call. ``variables``: it ran code, which may have changed
+ * variables. ``files`` are under the notebook's folder, and ``files_left_out`` counts others.
  * ``overlay``: the sandboxed kernel writes into an overlay; ``waiting_files`` counts the files
  * that the turn changed there, and ``waiting`` has some of their paths from the notebook's folder.
  */

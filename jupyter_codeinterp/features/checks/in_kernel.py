@@ -27,10 +27,10 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...kernel.inside.changes import SIMPLE, numbers
-from ...kernel.inside.variables import PLAIN, is_among, is_one_of, key_text, type_name
+from ...kernel.inside.variables import PLAIN, is_among, is_one_of, type_name
 from ...kernel.inside.watch import A_CALL, PARTS, SECONDS, TimeBudget, wrapped
 
+SIMPLE = (str, int, float, bool, type(None))
 MOST_FACTS = 60
 MOST_A_PLACE = 20
 """Looks at one position in the code, which may be in a loop."""
@@ -167,7 +167,7 @@ class CellTree:
             tree = ast.parse("")
         nodes = list(ast.walk(tree))
         self.modules = {name for node in nodes for name in imported(node)}
-        self.reads = frozenset(name for node in nodes for name in read_into(node))
+        self.reads = list(dict.fromkeys(name for node in nodes for name in read_into(node)))
         """Variables that get a table from a file."""
 
 
@@ -519,38 +519,42 @@ MOST_ODD = 12
 """Facts of one table."""
 
 
+def table_in(namespace: dict[str, Any], name: str) -> Any:
+    """The table in a variable; None if it has none."""
+    pandas, value = sys.modules.get("pandas"), namespace.get(name)
+    is_frame = pandas is not None and is_one_of(type(value), pandas, ("DataFrame",))
+    return value if is_frame and not name.startswith("_") else None
+
+
+def columns_of(table: Any) -> frozenset[str]:
+    labels = table.columns[:MOST_COLUMNS].tolist() if table is not None else ()
+    return frozenset(label for label in labels if type(label) is str)
+
+
 def profiles(
-    found: list[dict[str, Any]],
-    after: dict[str, Any],
-    namespace: dict[str, Any],
-    deadline: float,
-    reads: frozenset[str],
+    reads: dict[str, frozenset[str]], namespace: dict[str, Any], deadline: float
 ) -> list[dict[str, Any]]:
-    """Oddities of the tables in these variables. ``found``: the changes of the run. Of a table in
-    place of an earlier one only new columns count."""
-    pandas = sys.modules.get("pandas")
+    """Oddities of the tables in these variables. ``reads``: the columns of the tables that they had
+    before, which do not count."""
     listed: list[dict[str, Any]] = []
-    for change in found:
-        name = change["name"]
-        value: Any = namespace.get(name) if name in after and name in reads else None
-        if pandas is None or not is_one_of(type(value), pandas, ("DataFrame",)):
-            continue
-        if not LEAST <= len(value) <= ROWS:
+    for name, known in reads.items():
+        value = table_in(namespace, name)
+        if value is None or not LEAST <= len(value) <= ROWS:
             continue
         if time.thread_time() > deadline or len(listed) == MOST_TABLES:
             break
-        facts = list(odd(value, change.get("new_columns"), deadline))[:MOST_ODD]
+        facts = list(odd(value, known, deadline))[:MOST_ODD]
         if facts and all((len(value), facts) != (one["rows"], one["odd"]) for one in listed):
             listed.append({"name": name, "rows": len(value), "odd": facts})
     return listed
 
 
-def odd(frame: Any, new: list[str] | None, deadline: float) -> Iterator[list[Any]]:
-    """Each ``[column, kind, count, example]``. ``new``: the columns that count, None for all."""
+def odd(frame: Any, known: frozenset[str], deadline: float) -> Iterator[list[Any]]:
+    """Each ``[column, kind, count, example]``, without those of ``known`` columns."""
     labels = frame.columns[:MOST_COLUMNS].tolist()
     before: dict[Any, tuple[str, Any]] = {}
     for place, label in enumerate(labels):
-        if type(label) is not str or (new is not None and key_text(label) not in new):
+        if type(label) is not str or label in known:
             continue
         if time.thread_time() > deadline:
             return
@@ -594,6 +598,22 @@ def odd_numbers(label: str, values: Any, before: dict[Any, Any]) -> Iterator[lis
         yield [label[:60], "equal", 0, same[:60]]
 
 
+SAMPLES = 32
+SUMMED = 4_000_000
+"""Maximum bytes of a column's numbers to sum."""
+
+
+def numbers(array: Any) -> Any:
+    """A sum over all numbers as bits, and a few of them. As bits, NaN equals NaN."""
+    size = array.dtype.itemsize
+    if size not in (1, 2, 4, 8):
+        return (str(array.dtype), array.size)
+    bits = array.view(f"u{size}")
+    few = bits[:: max(1, array.size // SAMPLES)].tolist()
+    total = int(bits.sum(dtype="u8")) if array.nbytes <= SUMMED else 0
+    return (str(array.dtype), total, tuple(few))
+
+
 # -------------------------------------------------------------------------------------------------
 # What the watch calls.
 
@@ -622,12 +642,14 @@ class PandasWatch:
         self.tracer: Tracer | None = None
         self.hook: WhenImported | None = None
         self.facts: list[dict[str, Any]] = []
-        self.reads: frozenset[str] = frozenset()
+        self.reads: dict[str, frozenset[str]] = {}
+        """Variables that get a table from a file, with the columns of their tables before."""
 
     def begin(self, shell: Any, info: Any, budget: TimeBudget) -> None:
         plain = info.transformed_cell or info.raw_cell
         tree = CellTree(plain)
-        self.facts, self.reads = [], tree.reads
+        self.facts = []
+        self.reads = {name: columns_of(table_in(shell.user_ns, name)) for name in tree.reads}
         if sys.version_info < OLDEST:
             return
         if "pandas" not in sys.modules and "pandas" not in tree.modules:
@@ -657,14 +679,8 @@ class PandasWatch:
             tracer.stop()
             self.facts = tracer.facts
 
-    def report(
-        self,
-        namespace: dict[str, Any],
-        changes: list[dict[str, Any]],
-        after: dict[str, Any],
-        deadline: float,
-    ) -> list[dict[str, Any]]:
-        tables = profiles(changes, after, namespace, deadline, self.reads)
+    def report(self, namespace: dict[str, Any], deadline: float) -> list[dict[str, Any]]:
+        tables = profiles(self.reads, namespace, deadline)
         return [*self.facts, *({"kind": "odd_columns", "figures": table} for table in tables)]
 
 

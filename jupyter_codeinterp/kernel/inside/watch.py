@@ -1,5 +1,5 @@
-"""Watches cells of the agent: failed commands, and variables before and after. This file's text
-runs **in the kernel**.
+"""Watches cells of the agent: failed commands, and what features look at. This file's text runs
+**in the kernel**.
 
 It uses one ``TimeBudget`` per cell. The reply to the cell carries the report as a payload, which
 only our server reads. It watches only cells of our own connection and adds no name to the person's.
@@ -18,7 +18,6 @@ from collections.abc import Callable
 from typing import Any
 
 from .absent import absent
-from .changes import changes, fingerprints
 from .expected import seen
 from .mark import LOOKS_AT, WATCH
 
@@ -132,15 +131,12 @@ class Statuses:
 # -------------------------------------------------------------------------------------------------
 # The watch.
 
-BEFORE, AFTER, PARTLY = 0.35, 0.9, 1.0
-"""Shares of the time that are spent after reading the variables before the cell, the variables
-after it, and what the parts report."""
 LARGEST = 100_000
 """Characters of a report."""
 PARTS: list[Any] = []
 """Watches of features, each with ``begin(shell, info, budget)`` before a cell, ``finish()`` after
-it, whatever happened, and then ``report(namespace, changes, after, deadline)``, a list of facts
-with ``kind``, ``at`` (a place) and ``figures``."""
+it, whatever happened, and then ``report(namespace, deadline)``, a list of facts with ``kind``,
+``at`` (a place) and ``figures``."""
 
 
 class CellWatch:
@@ -149,9 +145,7 @@ class CellWatch:
     def __init__(self, shell: Any, session: str) -> None:
         self.shell = shell
         self.session = session
-        self.own: dict[str, int] = {}
-        """Variables that cells of the agent made, and the ids of their values after them."""
-        self.before: dict[str, Any] | None = None
+        self.is_watching = False
         self.budget = TimeBudget()
         self.statuses = Statuses()
 
@@ -162,7 +156,7 @@ class CellWatch:
         began, self.budget = time.thread_time(), TimeBudget()
         self.statuses.failed = []
         try:
-            self.before = self.variables(BEFORE)
+            self.is_watching = True
             for part in PARTS:
                 part.begin(self.shell, info, self.budget)
         except Exception:
@@ -171,26 +165,16 @@ class CellWatch:
         self.budget.spent += time.thread_time() - began
 
     def end(self, result: Any) -> None:
-        if self.before is None:
+        if not self.is_watching:
             return
         try:
-            before = self.before
             self.finish()
-            # First, so that the later look at the variables sees effects of this.
             error, namespace = result.error_in_exec, self.shell.user_ns
             report: dict[str, Any] = {"statuses": self.statuses.told(error)}
             if error is not None:
                 report["absent"] = absent(error, namespace)
-            until = self.budget.deadline(PARTLY)
-            after = self.variables(AFTER)
-            found = changes(before, after)
-            for change in found:
-                name = change["name"]
-                change["persons"] = name in before and self.own.get(name) != before[name]["id"]
-                if not change["persons"] and name in after:
-                    self.own[name] = after[name]["id"]
-            facts = [fact for part in PARTS for fact in part.report(namespace, found, after, until)]
-            report |= {"facts": facts, "changes": found}
+            until = self.budget.deadline(1.0)
+            report["facts"] = [fact for part in PARTS for fact in part.report(namespace, until)]
             self.tell(dict(report, **self.expected(result)))
         except Exception:
             self.finish()
@@ -209,7 +193,7 @@ class CellWatch:
 
     def finish(self) -> None:
         """Remove everything that watches the cell."""
-        self.before = None
+        self.is_watching = False
         for part in PARTS:
             part.finish()
 
@@ -217,15 +201,10 @@ class CellWatch:
         header = self.shell.kernel.get_parent("shell").get("header", {})
         return bool(header.get("session") == self.session)
 
-    def variables(self, share: float) -> dict[str, Any]:
-        deadline = self.budget.deadline(share)
-        return fingerprints(self.shell.user_ns, self.shell.user_ns_hidden, deadline)
-
     def tell(self, report: dict[str, Any]) -> None:
-        """Send the report, without its last facts and changes if it is too large."""
-        while len(json.dumps(report)) > LARGEST and (report["facts"] or report["changes"]):
-            longest = max(("facts", "changes"), key=lambda name: len(report[name]))
-            del report[longest][len(report[longest]) // 2 :]
+        """Send the report, without its last facts if it is too large."""
+        while len(json.dumps(report)) > LARGEST and report["facts"]:
+            del report["facts"][len(report["facts"]) // 2 :]
         if any(report.values()):
             report["source"] = WATCH
             self.shell.payload_manager.write_payload(report)

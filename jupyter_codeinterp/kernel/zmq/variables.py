@@ -59,7 +59,7 @@ MOST_PACKAGES = 30
 LIMIT = 1.0
 """Seconds to wait for an answer."""
 _ANSWERING = ("mark", "engine_facts", "variables", "columns", "tables")
-_WATCHING = (*_ANSWERING[:3], "absent", "expected", "changes", "watch")
+_WATCHING = (*_ANSWERING[:3], "absent", "expected", "watch")
 """In the order of their imports."""
 
 

@@ -118,8 +118,6 @@ class Turn:
     """Whether the person has let all of this turn run."""
 
     # State.
-    changed_variables: bool = False
-    """Whether the turn's cells changed existing variables, as far as the kernel knows."""
     titles: Mapping[str, Sentence] = field(default_factory=dict)
     """Titles of the agent's cells by id, from the journal."""
     asked: str = ""
