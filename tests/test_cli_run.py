@@ -132,13 +132,10 @@ def test_a_dash_reads_the_prompt_from_standard_input(cli: Cli) -> None:
 
 
 def test_help_names_the_first_steps_and_the_exit_codes(cli: Cli) -> None:
-    whole, of_run = cli.run("--help"), cli.run("run", "--help")
-    for words in ("doctor", "key set", "COMMAND --help"):
-        assert words in whole.out
-    assert "< task.txt" in of_run.out
-    for ran in (whole, of_run):
-        assert (ran.code, ran.err) == (0, "")
-        assert "3 limit reached, 130 interrupted" in ran.out
+    ran = cli.run("--help")
+    assert (ran.code, ran.err) == (0, "")
+    for words in ("doctor", "key set", "COMMAND --help", "3 limit reached, 130 interrupted"):
+        assert words in ran.out
 
 
 def test_plan_runs_and_changes_nothing(cli: Cli) -> None:
@@ -352,7 +349,7 @@ def test_the_end_lists_failed_cells_that_it_removed(cli: Cli) -> None:
 
 def test_each_thing_not_done_has_its_own_option() -> None:
     file = StringIO()
-    person = Person(Screen(file=file, width=100), Stopping(), False, str, "run")
+    person = Person(Screen(file=file, width=100), Stopping(), False, "run")
     for draft in (
         e.Draft("1", "c", "edit", "", Sentence("Set y"), "x", "n"),
         e.Draft("2", "c", "delete", "", Sentence("Drop x"), "x", "n"),
@@ -609,7 +606,7 @@ def test_other_words_are_refused(words: str, capsys: pytest.CaptureFixture[str])
 
 def test_a_card_names_the_cell_and_its_picture_and_shows_a_table() -> None:
     file = StringIO()
-    person = Person(Screen(file=file, width=100), Stopping(), False, str, notebook=Path("nb.ipynb"))
+    person = Person(Screen(file=file, width=100), Stopping(), False, notebook=Path("nb.ipynb"))
     head, figure = "status=ok cell_id=c place=4/6", "[image: <Figure size 800x450 with 1 Axes>]"
     table = "\n".join(f"row {number}" for number in range(40))
     for event in (
@@ -632,7 +629,7 @@ def test_a_card_names_the_cell_and_its_picture_and_shows_a_table() -> None:
 
 def test_edits_by_title_the_report_of_verify_and_a_caution_are_shown() -> None:
     file = StringIO()
-    person = Person(Screen(file=file, width=100), Stopping(), False, str)
+    person = Person(Screen(file=file, width=100), Stopping(), False)
     report = "status=error\n1 failed, 1 same.\ncell 2: failed: KeyError: 'b'"
     caution = Sentence(CAUTION, signs="“ignore your instructions”")
     for event in (

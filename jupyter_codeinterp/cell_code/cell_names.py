@@ -39,14 +39,14 @@ class Names(msgspec.Struct, frozen=True):
     """The names in a cell. ``reads``: needed before it runs. ``binds``: names that it assigns,
     imports, defines or deletes at the top level. ``changes``: objects that it changes in place,
     such as ``df`` in ``df["x"] = 1``. ``functions``: functions and classes that it defines.
-    ``same``: imports and plain functions by name, with their code; equal code binds an equal
-    value. ``deletes``: bound names that are deleted at its end."""
+    ``imports``: imported names, with what they import. ``deletes``: bound names that are deleted
+    at its end."""
 
     reads: frozenset[str] = frozenset()
     binds: frozenset[str] = frozenset()
     changes: frozenset[str] = frozenset()
     functions: dict[str, Function] = {}
-    same: dict[str, str] = {}
+    imports: dict[str, str] = {}
     deletes: frozenset[str] = frozenset()
 
     @property
@@ -54,17 +54,12 @@ class Names(msgspec.Struct, frozen=True):
         """Names that exist after the run with a value from this cell."""
         return self.binds - self.deletes
 
-    @property
-    def imports(self) -> frozenset[str]:
-        """Imported names."""
-        return frozenset(self.same.keys() - self.functions.keys())
-
 
 @lru_cache(maxsize=5_000)
 def names_of(source: str) -> Names:
     """The names of a cell's source."""
     found = parse(source, PARSED)
-    return Names() if found is None else _Reader(found[0]).read(found[1].body)
+    return Names() if found is None else _Reader().read(found[1].body)
 
 
 def is_plain(source: str) -> bool:
@@ -74,14 +69,13 @@ def is_plain(source: str) -> bool:
 
 
 class _Reader:
-    def __init__(self, code: str) -> None:
-        self._lines = code.split("\n")
+    def __init__(self) -> None:
         self._reads: set[str] = set()
         self._binds: set[str] = set()
         self._deletes: set[str] = set()
         self._changes: set[str] = set()
         self._functions: dict[str, Function] = {}
-        self._same: dict[str, str] = {}
+        self._imports: dict[str, str] = {}
 
     def read(self, statements: Iterable[ast.stmt]) -> Names:
         self._statements(statements)
@@ -90,7 +84,7 @@ class _Reader:
             frozenset(self._binds),
             frozenset(self._changes),
             self._functions,
-            self._same,
+            self._imports,
             frozenset(self._deletes),
         )
 
@@ -155,9 +149,6 @@ class _Reader:
             self._expression(expression)
         self._bind(node.name)
         self._functions[node.name] = _function(node)
-        if not node.decorator_list and all(isinstance(one, ast.Constant) for one in defaults):
-            lines = self._lines[node.lineno - 1 : node.end_lineno]
-            self._same[node.name] = "\n".join(lines)
 
     def _class(self, node: ast.ClassDef) -> None:
         keywords = (one.value for one in node.keywords)
@@ -185,7 +176,7 @@ class _Reader:
             origin = _origin(node)
             # ``import a.b`` after ``import a`` binds the same module.
             path = alias.name if origin or alias.asname else name
-            self._same[name] = f"{origin} {path}"
+            self._imports[name] = f"{origin} {path}"
 
     # --- expressions -----------------------------------------------------------------
 
@@ -237,7 +228,7 @@ class _Reader:
     def _bind(self, name: str) -> None:
         self._binds.add(name)
         self._deletes.discard(name)
-        self._same.pop(name, None)
+        self._imports.pop(name, None)
         self._functions.pop(name, None)
 
     def _change(self, name: str) -> None:

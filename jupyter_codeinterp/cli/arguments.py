@@ -23,25 +23,6 @@ first steps:
 jupyter codeinterp COMMAND --help lists the options of a command.
 
 """
-EXAMPLES = {
-    "run": """\
-examples:
-  jupyter codeinterp run sales.ipynb "Which region grew fastest?"
-  jupyter codeinterp run sales.ipynb - --yes < task.txt
-  jupyter codeinterp run sales.ipynb "And by month?" --continue
-
-Without an option it asks before each cell.
-
-"""
-    + EXITS,
-    "chat": """\
-/help lists the commands. Ctrl+C stops a turn, Ctrl+D leaves. The kernel lives until then.
-""",
-    "verify": """\
-The notebook and its variables stay as they are: a new kernel runs all cells in a copy of the
-folder. The exit code is 1 if a cell failed or an output differs.
-""",
-}
 
 
 _SETTING = re.compile(r"\{(model|max_steps|turn_timeout|cell_timeout)\}")
@@ -134,8 +115,6 @@ def _command(
         name,
         help=words,
         description=f"{words[0].upper()}{words[1:]}.",
-        epilog=EXAMPLES.get(name),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument("--verbose", action="store_true", help="write the log to standard error")
     return command

@@ -67,7 +67,7 @@ def test_names() -> None:
     source = "import os.path as p, sys\nclass A:\n    b = 1\nwith open(q) as f:\n    c, (d, *e) = f"
     names = names_of(source)
     assert names.defines == {"p", "sys", "A", "f", "c", "d", "e"}
-    assert names.imports == {"p", "sys"}
+    assert names.imports.keys() == {"p", "sys"}
 
 
 BOOK = ("import math", "radius = 2", "area = math.pi * radius ** 2")

@@ -28,7 +28,6 @@ HELP = {
     "/quit": "leaves, like Ctrl+D. Ctrl+C stops a turn",
 }
 WELCOME = "Ask about {notebook}, or say what to do in it. /help lists the commands, Ctrl+D leaves."
-EARLIER = "This is a new conversation. --continue goes on with the last one: {title}"
 UNKNOWN = "There is no command {name}. /help lists them."
 
 
@@ -44,8 +43,6 @@ async def _chat(options: argparse.Namespace, stopping: Stopping) -> int:
         if not isinstance(front, Person):
             raise TypeError("a chat needs a person")
         front.note(WELCOME.format(notebook=options.notebook))
-        if here.earlier is not None:
-            front.note(EARLIER.format(title=here.earlier))
         await _Chat(here, front, stopping, mode, options.model or "").begin()
     return DONE
 

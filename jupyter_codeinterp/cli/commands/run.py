@@ -76,16 +76,13 @@ async def _run(options: argparse.Namespace, stopping: Stopping) -> int:
 
 @dataclass
 class OpenedNotebook:
-    """A notebook to talk about, with a running kernel. ``language``: the kernel's; ``skills``:
-    the person's; ``highest``: the highest mode; ``earlier``: the title of its latest
-    conversation, if that does not go on."""
+    """A notebook to talk about, with a running kernel. ``skills``: the person's; ``highest``: the
+    highest mode."""
 
     talk: TerminalConversation
     file: Path
-    language: Callable[[], str]
     skills: Callable[[], Awaitable[list[Skill]]]
     highest: Mode
-    earlier: str | None
 
 
 @asynccontextmanager
@@ -135,10 +132,8 @@ async def _opened_in(
     return OpenedNotebook(
         talk,
         place.file,
-        language=lambda: bench.language,
         skills=lambda: skills(bench.contents, path),
         highest=manager.rules.highest_mode,
-        earlier=latest.title if latest is not None and not options.continued else None,
     )
 
 
@@ -220,4 +215,4 @@ def front_for(here: OpenedNotebook, options: argparse.Namespace, stopping: Stopp
     from ..terminal.people import Person
 
     asks = sys.stdin.isatty() and sys.stdout.isatty()
-    return Person(Screen(), stopping, asks, here.language, yes, here.file)
+    return Person(Screen(), stopping, asks, yes, here.file)

@@ -31,8 +31,6 @@ from .problems import Problem
 
 SHUTDOWN_TIMEOUT = 10.0
 """Seconds that kernels have to shut down."""
-STARTS = 2
-"""Start attempts: a kernel exits at once if another program just took one of its ports."""
 POLL = 0.1
 """Seconds between checks of a kernel's process."""
 
@@ -132,14 +130,13 @@ class LocalBench(Workbench):
             await self._sessions.create_session(
                 path, ModelName(Path(path).name), "notebook", kernel_id=self._existing.kernel_id
             )
-        for _ in range(STARTS):
-            await self.notebook_kernels.ready(path, name)
-            kernel_id = await self.notebook_kernels.of(path) or ""
-            kernel = self.kernels.get_kernel(kernel_id)
-            code = await self._ended(kernel_id, kernel)
-            if code is None:
-                return
-            await self.kernels.shutdown_kernel(kernel_id, now=True)
+        await self.notebook_kernels.ready(path, name)
+        kernel_id = await self.notebook_kernels.of(path) or ""
+        kernel = self.kernels.get_kernel(kernel_id)
+        code = await self._ended(kernel_id, kernel)
+        if code is None:
+            return
+        await self.kernels.shutdown_kernel(kernel_id, now=True)
         command = " ".join(kernel.kernel_spec.argv if kernel.kernel_spec is not None else ())
         words = f"The kernel {kernel.kernel_name} exits at start, with exit code {code}."
         raise Problem(f"{words} Its command: {command}")
@@ -166,11 +163,3 @@ class LocalBench(Workbench):
             for name, value in environment.items()
             if name not in names and self.scrub(value) == value
         }
-
-    @property
-    def language(self) -> str:
-        """The kernels' language by their kernelspec; "" if unknown."""
-        for kernel_id in self.kernels.list_kernel_ids():
-            spec = self.kernels.get_kernel(kernel_id).kernel_spec
-            return str(spec.language if spec is not None else "").lower()
-        return ""

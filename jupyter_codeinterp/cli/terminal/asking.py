@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,8 +12,6 @@ from pathlib import Path
 
 from ...kernel import typed_ahead
 
-EDITORS = ("sensible-editor", "nano", "vim", "vi")
-"""Editors to try if neither VISUAL nor EDITOR is set."""
 _LONGEST = 100_000
 
 
@@ -80,14 +77,14 @@ class NoEditor(Exception):
 
 def edit(source: str, suffix: str) -> str:
     """Let the person edit the source in their editor, and wait for it. Raises NoEditor."""
-    command = _editor()
+    command = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
     with tempfile.TemporaryDirectory(prefix="codeinterp-") as folder:
         file = Path(folder, f"cell{suffix}")
         file.write_text(f"{source}\n", encoding="utf-8", errors="replace", newline="\n")
         try:
             code = subprocess.call([*command, str(file)])
         except OSError as error:
-            raise NoEditor(f"Cannot start {command[0]}: {error.strerror}.") from None
+            raise NoEditor(f"Cannot start {command[0]}: {error.strerror}. Set EDITOR.") from None
         if code:
             raise NoEditor(f"{command[0]} failed. The cell was not changed.")
         try:
@@ -95,13 +92,3 @@ def edit(source: str, suffix: str) -> str:
         except (OSError, ValueError):
             raise NoEditor("Cannot read the text from the editor.") from None
     return edited.removesuffix("\n")
-
-
-def _editor() -> list[str]:
-    named = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-    if named:
-        return shlex.split(named)
-    found = next((name for name in EDITORS if shutil.which(name)), None)
-    if found is None:
-        raise NoEditor("No editor found. Set EDITOR.")
-    return [found]

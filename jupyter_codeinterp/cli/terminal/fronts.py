@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 from ...base.visible import visible_line
 from ...run.approval.decisions import Alone
@@ -55,22 +55,27 @@ class Verdict:
     nobody: bool = False
 
 
-class Front(Protocol):
-    @property
-    def alone(self) -> Alone:
-        """What is allowed if nobody can be asked; "" if a person can."""
+class Front:
+    """Shows a turn, where nobody can be asked. ``alone``: what is allowed there; "" if a person
+    can be asked, which ``Person`` does."""
+
+    def __init__(self, alone: Alone) -> None:
+        self.alone = alone
 
     def show(self, event: Event, raw: bytes) -> None:
         """Show an event; ``raw`` is its JSON. Raises OSError if the output is closed."""
 
     async def decide(self, draft: Draft) -> Verdict:
         """Raises InputClosed."""
+        return Verdict("run", draft.source) if covers(self.alone, draft) else refused(draft)
 
     async def answer(self, question: QuestionAsked) -> str | None:
         """None: nobody can answer. Raises InputClosed."""
+        return None
 
     async def go_on(self, ended: TurnEnded) -> bool:
         """Whether the work goes on after a limit."""
+        return False
 
     def progress(self, line: str) -> None:
         """Show the last line that the running cell has printed."""
@@ -79,33 +84,12 @@ class Front(Protocol):
         """Stop animations."""
 
 
-class JsonFront:
-    """Prints events as lines of JSON. Rejects drafts that ``yes`` does not cover, because nobody
-    can review them."""
-
-    def __init__(self, yes: Alone = "") -> None:
-        self.alone = yes
+class JsonFront(Front):
+    """Prints events as lines of JSON."""
 
     def show(self, event: Event, raw: bytes) -> None:
         sys.stdout.buffer.write(raw + b"\n")
         sys.stdout.buffer.flush()
-
-    async def decide(self, draft: Draft) -> Verdict:
-        if covers(self.alone, draft):
-            return Verdict("run", draft.source)
-        return refused(draft)
-
-    async def answer(self, question: QuestionAsked) -> None:
-        return None
-
-    async def go_on(self, ended: TurnEnded) -> bool:
-        return False
-
-    def progress(self, line: str) -> None:
-        pass
-
-    def pause(self) -> None:
-        pass
 
 
 def refused(draft: Draft) -> Verdict:

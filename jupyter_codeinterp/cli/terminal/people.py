@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Union
 
@@ -34,7 +34,7 @@ from .drawing import (
     difference,
     going_on,
 )
-from .fronts import Verdict, covers, more, refused
+from .fronts import Front, Verdict, covers, more, refused
 from .stopping import Stopping
 
 # -------------------------------------------------------------------------------------------------
@@ -104,8 +104,7 @@ def question_for(draft: Draft) -> str:
     return f"{asked} {', '.join(choices)}: "
 
 
-_SUFFIXES = {"python": ".py", "r": ".R", "julia": ".jl", "bash": ".sh"}
-_LEXERS = {"insert": "", "edit": "diff", "markdown": "markdown", "delete": "diff"}
+_LEXERS = {"edit": "diff", "markdown": "markdown", "delete": "diff"}
 _LEXERS |= dict.fromkeys(("kernel", "verify", "tool"), "text")
 _VERBS = {
     "insert": "",
@@ -123,23 +122,22 @@ _PICTURE = re.compile(r"^\[image: [^\]\n]{1,100}\]$", re.M)
 _GOOD, _BAD = "green", "red"
 
 
-class Person:
-    """``asks``: whether a person can answer; ``language``: the kernel's; ``yes``: see
-    ``fronts.py``; ``notebook``: its file, if it is on this machine."""
+class Person(Front):
+    """``asks``: whether a person can answer; ``yes``: see ``fronts.py``; ``notebook``: its file,
+    if it is on this machine."""
 
     def __init__(
         self,
         console: Console,
         stopping: Stopping,
         asks: bool,
-        language: Callable[[], str],
         yes: Alone = "",
         notebook: Path | None = None,
     ) -> None:
         self._console = console
         self._stopping = stopping
         self._asks = asks
-        self._language = language
+        super().__init__("" if asks else yes)
         self.yes = yes
         self._notebook = notebook
         self._live: Live | None = None
@@ -160,10 +158,6 @@ class Person:
         """Titles of cells, by id."""
         self._not_done: dict[str, str] = {}
         """Titles of drafts rejected in this turn without asking, and what option allows each."""
-
-    @property
-    def alone(self) -> Alone:
-        return "" if self._asks else self.yes
 
     # --- events ----------------------------------------------------------------------
 
@@ -267,7 +261,7 @@ class Person:
         """Show the whole code, because the person decides on it."""
         verb = _VERBS.get(kind, "")
         heading = Text.assemble((visible_line(title), "bold"), (f"  {verb}" if verb else "", "dim"))
-        shown, language = source, _LEXERS.get(kind) or self._language() or "python"
+        shown, language = source, _LEXERS.get(kind, "python")
         if kind == "delete":
             shown = "\n".join(f"-{one}" for one in old_source.split("\n"))
         elif kind == "edit":
@@ -408,7 +402,7 @@ class Person:
                 return Verdict("reject", source, reason=rest.strip())
 
     async def _edit(self, draft: e.Draft, source: str) -> None:
-        suffix = ".md" if draft.kind == "markdown" else _SUFFIXES.get(self._language(), "")
+        suffix = ".md" if draft.kind == "markdown" else ".py"
         try:
             with self._stopping.ignored():
                 edited = await asyncio.to_thread(asking.edit, source, suffix)

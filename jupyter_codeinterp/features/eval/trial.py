@@ -19,7 +19,7 @@ from ...base.errors import CodeInterpError
 from ...cli.commands.turn import TerminalConversation, to_the_end
 from ...cli.local.bench import LocalBench
 from ...cli.local.problems import Problem
-from ...cli.terminal.fronts import JsonFront, Verdict, covers
+from ...cli.terminal.fronts import Front, Verdict, covers
 from ...cli.terminal.stopping import Stopping
 from ...journal.exports import markdown, pictures
 from ...journal.transcript import AnswerText, Card, PastTurn, turns
@@ -99,7 +99,7 @@ class _Bench(LocalBench):
         return (await self.kernel_at(path).variables(names) if names else None) or []
 
 
-class _Front(JsonFront):
+class _Front(Front):
     """Answers for an absent person. Agrees to edits, because the cells are copies, but not to
     packages, other kernels or hidden code."""
 

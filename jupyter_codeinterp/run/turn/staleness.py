@@ -200,8 +200,8 @@ class Values:
             if name in self._functions:
                 changes.update(dict.fromkeys(self._functions[name].changes))
         for name in effects.names.binds:
-            same = effects.names.same.get(name)
-            self._now[name] = {"": made if same is None else _digest(same)}
+            imported = effects.names.imports.get(name)
+            self._now[name] = {"": made if imported is None else _digest(imported)}
             self._functions.pop(name, None)
             self._modules.discard(name)
         for name in effects.names.deletes:
