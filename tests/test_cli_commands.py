@@ -166,7 +166,7 @@ def test_the_doctor_has_a_line_for_each_provider_that_can_answer(cli: Cli) -> No
     assert not any("OpenAI" in line or "Bedrock" in line for line in lines), "they have no key"
     cli.environment["AWS_BEARER_TOKEN_BEDROCK"] = GIVEN
     (line,) = (one for one in cli.run("doctor").out.splitlines() if "Bedrock" in one)
-    assert line.startswith("· Claude on Amazon Bedrock: a key from") and "region" in line
+    assert line.startswith("· Claude on Amazon Bedrock: a key from") and "AWS_REGION" in line
     hides = "import sys; sys.modules['openai'] = None"
     (cli.folder / "sitecustomize.py").write_text(hides)
     cli.environment |= {"OPENAI_API_KEY": GIVEN, "PYTHONPATH": str(cli.folder)}
