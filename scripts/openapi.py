@@ -15,8 +15,9 @@ import msgspec
 from jupyter_codeinterp.app.notebooks.names import Nameable
 from jupyter_codeinterp.extensions import Route as Served
 from jupyter_codeinterp.features.completion import handlers as completions
-from jupyter_codeinterp.features.mcp_client.servers import ROUTES as TOOL_SERVER_ROUTES
-from jupyter_codeinterp.features.mcp_client.servers import SERVER, ShownServer, Wish
+from jupyter_codeinterp.features.mcp_client.handlers import ROUTES as TOOL_SERVER_ROUTES
+from jupyter_codeinterp.features.mcp_client.handlers import SERVER, Wish
+from jupyter_codeinterp.features.mcp_client.servers import ShownServer
 from jupyter_codeinterp.features.mcp_server.handlers import REST_ROUTES, MadeToken, TokenState
 from jupyter_codeinterp.features.tables.handlers import ROUTES as TABLE_ROUTES
 from jupyter_codeinterp.features.tables.shapes import Head, Page, TableAnswer, TableAsked
@@ -74,7 +75,7 @@ class Connections(msgspec.Struct):
 
 
 class ToolServersFound(msgspec.Struct):
-    """``faults``: what is wrong with the file, and its servers that cannot be used."""
+    """``faults``: what is wrong with files."""
 
     servers: list[ShownServer]
     faults: list[str]
@@ -202,7 +203,7 @@ ROUTES = {
         answer=ToolServersFound,
     ),
     "PATCH tool-servers/{server}": Route(
-        "Approve the server with exactly this entry, or withdraw that and end its calls.",
+        "Approve the server with exactly this entry, or withdraw that and stop it.",
         Wish,
         ToolServersFound,
     ),

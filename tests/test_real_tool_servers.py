@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
+import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from jupyter_codeinterp.base.errors import ToolServerError
 from jupyter_codeinterp.features.mcp_client.servers import ToolServers
 from tests.test_tool_servers import Place, approved, opened
 from tests.test_tool_servers import place as place  # a fixture
@@ -74,3 +79,38 @@ async def test_everything(place: Place) -> None:
     servers = await begun(place, all=node("server-everything", "stdio"))
     tools = await opened(servers)
     assert (await servers.call(tools["echo"], {"message": "hi"})).text == "Echo: hi"
+
+
+@asynccontextmanager
+async def everything(port: int) -> AsyncIterator[None]:
+    """The server behind an address, until the end of the block."""
+    command = ["node", str(NODE / "server-everything" / "dist" / "index.js"), "streamableHttp"]
+    environment = {**os.environ, "PORT": str(port)}
+    process = await asyncio.create_subprocess_exec(
+        *command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    try:
+        assert process.stderr is not None
+        while b"listening" not in (await process.stderr.readline()):
+            pass
+        yield
+    finally:
+        process.kill()
+        await process.wait()
+
+
+async def test_everything_over_http(place: Place) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    place.name(all={"url": f"http://127.0.0.1:{port}/mcp", "headers": {"X-Test": "a"}})
+    servers = place.servers()
+    async with everything(port):
+        await approved(servers, "all")
+        tools = await opened(servers)
+        echo = tools["echo"]
+        assert (await servers.call(echo, {"message": "hi"})).text == "Echo: hi"
+    with pytest.raises(ToolServerError):
+        await servers.call(echo, {"message": "lost"})
+    async with everything(port):
+        assert (await servers.call(echo, {"message": "back"})).text == "Echo: back"

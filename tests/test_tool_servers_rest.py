@@ -22,7 +22,7 @@ def file(jp_root_dir: Path, data_dir: Path) -> Path:
     folder = jp_root_dir / "work"
     folder.mkdir()
     (folder / "a.ipynb").write_text(json.dumps(notebook("x = 1")))
-    servers = {"clock": entry(), "other": entry("more")}
+    servers = {"clock": entry(), "web": {"url": "http://127.0.0.1:9/mcp", "headers": {"K": "v"}}}
     data_dir.mkdir(exist_ok=True)
     path = data_dir / "mcp-servers.json"
     path.write_text(json.dumps({"mcpServers": servers}))
@@ -38,10 +38,10 @@ async def test_approve_call_and_answer(site: Site, api: FakeAnthropic, file: Pat
         return await client.send("PATCH", "tool-servers", digest, approved=approved)
 
     listed = body(await site.request("GET", "tool-servers"))
-    assert [one["approved"] for one in listed["servers"]] == [False, False]
+    assert [one["state"] for one in listed["servers"]] == ["asks", "asks"]
     clock, _ = (one["id"] for one in listed["servers"])
     code, now = await wish(clock, True)
-    assert code == 200 and now["servers"][0]["approved"]
+    assert code == 200 and now["servers"][0]["state"] == "approved"
     session_id = client.conversation(PATH)
     async with client.follow(session_id) as stream:
         await client.command("send_message", session_id, text="Time?", mode="auto")
@@ -55,6 +55,6 @@ async def test_approve_call_and_answer(site: Site, api: FakeAnthropic, file: Pat
     assert api.violations == []
     assert "noon" in json.dumps(api.requests[-1].body["messages"][-1])
     code, off = await wish(clock, False)
-    assert code == 200 and not off["servers"][0]["approved"]
+    assert code == 200 and off["servers"][0]["state"] == "asks"
     code, gone = await wish("0" * 64, True)
     assert (code, gone["code"]) == (404, "unknown_server")

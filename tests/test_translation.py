@@ -475,4 +475,4 @@ async def test_a_page_reads_no_english_in_a_conversation(
     assert len(answers) > 20
     assert {one for one in found if one[1] != DATA} == set()
     served = str(answers)
-    assert "⟦it has no command. For an address, name a program that connects to it⟧" in served
+    assert "⟦it has neither a command nor an address⟧" in served

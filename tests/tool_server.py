@@ -31,6 +31,7 @@ class Server:
     def __init__(self, how: list[str]) -> None:
         self.how = how
         self.log = next((Path(one[4:]) for one in how if one.startswith("log=")), None)
+        self.lists = 0
 
     def note(self, words: str) -> None:
         if self.log is not None:
@@ -38,6 +39,7 @@ class Server:
                 file.write(f"{words}\n")
 
     def tools(self) -> list[dict[str, Any]]:
+        self.lists += 1
         for one in self.how:
             if one.startswith("names="):
                 return [tool(name) for name in one[6:].split(",")]
@@ -53,10 +55,11 @@ class Server:
                 tool("n" * 300),
                 tool("good"),
             ]
+        if "no_object" in self.how:
+            return [tool("good"), tool("no_object", {"type": "string"})]
         found = [tool(name) for name in ("echo", "hang", "die", "flood", "long", "image", "env")]
-        starts = self.log.read_text().count("start") if self.log is not None else 1
-        if "changes" in self.how and starts > 1:
-            found[0]["description"] = f"Does something else ({starts})."
+        if "changes" in self.how and self.lists > 1:
+            found[0]["description"] = f"Does something else ({self.lists})."
         return found
 
     def answer(self, message: dict[str, Any]) -> None:

@@ -149,6 +149,11 @@ class CodeInterpSettings(Configurable):
         "change modes and keys. Code in a kernel can read that token. Needed only if "
         "another host serves the page.",
     ).tag(config=True)
+    mcp_servers = Dict(
+        help="MCP servers whose tools the agent may use, in the shape of mcpServers: "
+        "{'time': {'command': 'uvx', 'args': ['mcp-server-time']}}. They start without a person's "
+        "approval; each call still asks.",
+    ).tag(config=True)
     mcp_own_servers = Bool(
         True,
         help="Let people name MCP servers of their own, in codeinterp/mcp-servers.json of the data "

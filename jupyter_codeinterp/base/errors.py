@@ -6,7 +6,7 @@ CodeInterpError            has ``code`` (stable, for programs) and a message for
 │     codes: no_key, wrong_key, forbidden, unknown_model, bad_request, offline,
 │            rate_limit, overloaded, server_error, spend_limit, broken_stream,
 │            context_full, not_allowed, not_installed, day_limit
-├── ToolServerError        an MCP server fails: not_started, error, timeout
+├── ToolServerError        an MCP server fails: not_started, ended, too_slow, refused
 ├── KernelError            the kernel cannot run anything: no_kernel, kernel_dead,
 │                          kernel_changed
 ├── DocumentError          no notebook to work on: not_open

@@ -167,7 +167,7 @@ export interface IMadeAgentToken {
 }
 
 /**
- * ``faults``: what is wrong with the file, and its servers that cannot be used.
+ * ``faults``: what is wrong with files.
  */
 export interface IToolServers {
   readonly servers: readonly IToolServer[];
@@ -176,13 +176,14 @@ export interface IToolServers {
 
 /**
  * A server of the person's file. ``id``: the digest to approve. ``lines``: exactly what would
- * start.
+ * start. ``why``: why it is refused.
  */
 export interface IToolServer {
   readonly id: string;
   readonly name: string;
-  readonly approved: boolean;
+  readonly state: 'approved' | 'asks' | 'refused';
   readonly lines: readonly string[];
+  readonly why: string;
 }
 
 /**

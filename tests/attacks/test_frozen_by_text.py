@@ -31,7 +31,7 @@ from jupyter_codeinterp.extensions import Extensions
 from jupyter_codeinterp.features.completion import completion
 from jupyter_codeinterp.features.figures import lookup
 from jupyter_codeinterp.features.figures.outputs import OutputCell
-from jupyter_codeinterp.features.mcp_client import tool
+from jupyter_codeinterp.features.mcp_client import tool, tools
 from jupyter_codeinterp.features.mcp_client.entries import ServerEntry
 from jupyter_codeinterp.journal import exports, prose, transcript
 from jupyter_codeinterp.journal.event_log import DeferredWrites
@@ -81,9 +81,10 @@ SECRETS.add(KEY)
 
 
 def outside_tool(text: str) -> object:
-    entry = ServerEntry(name=text, digest="")
+    entry = ServerEntry(name=text, digest="", is_admins=False)
     schema = {"type": "object", "description": text[:7_000]}
-    return tool.outside_tool(entry, tool.RawTool(text, text, schema))
+    with contextlib.suppress(tools.BadTool):
+        return tools.outside_tool(entry, tools.RawTool(text, text, schema))
     return None
 
 
@@ -398,10 +399,10 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "parsing.parse": lambda t: parsing.parse(t, 20_000),
     "staleness.find": stale_cells,
     "staleness.same_code": lambda t: staleness.same_code(t, f"{t} "),
-    "tool.outputs_of": lambda t: tool.outputs_of(tool.OutsideAnswer(t), str),
+    "tool.outputs_of": lambda t: tool.outputs_of(tools.OutsideAnswer(t), str),
     "tool.words_of": lambda t: tool.words_of(t, t, {"a": t[:3_000]}),
-    "tool.outside_tool": outside_tool,
-    "tool.plain_schema": lambda t: tool.plain_schema({"properties": {t: {"type": t}}}),
+    "tools.outside_tool": outside_tool,
+    "tools.plain_schema": lambda t: tools.plain_schema({"properties": {t: {"type": t}}}),
 }
 NOT_READ = {
     "keeps what it gets": (
@@ -449,7 +450,7 @@ def modules() -> Iterator[tuple[str, ModuleType]]:
     for found in in_rooms():
         if not found.ispkg:
             yield found.name.rpartition(".")[2], importlib.import_module(found.name)
-    for module in (visible, apply, collector, passive, tool):
+    for module in (visible, apply, collector, passive, tool, tools):
         yield module.__name__.rpartition(".")[2], module
 
 

@@ -81,7 +81,7 @@ def _settings(config: Config) -> CodeInterpSettings:
     if settings.day_cost is not None:
         limit = "c.CodeInterp.day_cost"
         raise Problem(f"eval is not possible with a limit of a day's cost ({limit}).", USAGE)
-    settings.mcp_own_servers = False
+    settings.mcp_servers, settings.mcp_own_servers = {}, False
     return settings
 
 

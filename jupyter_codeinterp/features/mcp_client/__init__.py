@@ -1,13 +1,16 @@
 """Tools of MCP servers for the agent. A person approves each server, and decides on each call.
 
 entries.py   entries of the admin and of the person's file
-servers.py   approvals, programs of servers, and REST for the panel
-tool.py      a tool that a server lists; a call: its card, its decision, its result
+servers.py   approvals of servers, and their tools for conversations
+server.py    one approved server: starts on demand
+helper.py    the process that speaks with it, by the package ``mcp``
+tools.py     reads the tools that a server lists
+tool.py      a call: its card, its decision, its result
+handlers.py  REST for the panel
 """
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,26 +18,26 @@ if TYPE_CHECKING:
     from ...extensions import Routes
     from ...run.turn.workplace import MoreTools
     from ...view.untrusted import Untrusted
-    from .servers import ToolServers
 
 
 def register(bench: Workbench) -> None:
-    @cache
-    def servers() -> ToolServers:
-        from .servers import ToolServers  # not at the server's start
+    from .servers import ToolServers
 
-        made = ToolServers(bench.settings, bench.secrets, bench.scrub)
-        bench.features.closing.append(made)
-        return made
+    servers = ToolServers(bench.settings, bench.secrets, bench.scrub)
 
     async def tools(untrusted: Untrusted) -> MoreTools:
-        return await servers().tools_for(untrusted)
+        from ...run.turn.workplace import MoreTools  # not at the server's start
+        from .tool import tool_for
+
+        found, notes = await servers.tools()
+        return MoreTools(tuple(tool_for(servers, one, untrusted) for one in found), tuple(notes))
 
     def routes() -> Routes:
-        from .servers import ROUTES
+        from .handlers import ROUTES  # imports a web server
 
-        bench.features.handler_settings["codeinterp_tool_servers"] = servers()
         return ROUTES
 
     bench.features.tools.append(tools)
+    bench.features.handler_settings["codeinterp_tool_servers"] = servers
     bench.features.routes.append(routes)
+    bench.features.closing.append(servers)

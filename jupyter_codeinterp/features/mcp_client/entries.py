@@ -1,7 +1,8 @@
-"""Entries of MCP servers in the person's file: ``{"mcpServers": {name: entry}}``.
+"""Entries of MCP servers, ``{"mcpServers": {name: entry}}``: the admin's, and those of the person's
+file in the data folder.
 
-An entry has ``command``, ``args`` and ``env``. Values of ``env`` may have ``${NAME}``, which stands
-for a variable of the server's environment.
+An entry has ``command``, ``args`` and ``env``, or ``url`` and ``headers``. Values of ``env`` and
+``headers`` may have ``${NAME}``, which stands for a variable of the server's environment.
 """
 
 from __future__ import annotations
@@ -22,39 +23,44 @@ from ...view.redaction.found_secrets import without_secrets
 from ...view.rule_files import NOT_READ
 
 PERSONAL = "mcp-servers.json"
-FAILED = Sentence("The MCP server “{name}” is not available: {why}")
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]{0,99})\}")
-NO_COMMAND = Sentence("it has no command. For an address, name a program that connects to it")
+_AUTHORIZE = ("auth", "cookie", "key", "password", "secret", "session", "token")
+"""Parts of the names of headers that authorize."""
 
 
-class ServerEntry(msgspec.Struct, frozen=True):
-    """A server as the file names it. A person approves ``digest``, that of the whole entry."""
-
-    name: str
-    digest: str
+class _Given(msgspec.Struct, frozen=True, kw_only=True):
     command: str = ""
     args: tuple[str, ...] = ()
     env: dict[str, str] = {}
     url: str = ""
-    """Of entries for other programs, which are refused."""
+    headers: dict[str, str] = {}
+
+
+class ServerEntry(_Given, frozen=True, kw_only=True):
+    """A server as a file names it. With ``url`` nothing starts, whatever else it has."""
+
+    name: str
+    digest: str
+    """Of the whole entry. A person approves this digest."""
+    is_admins: bool
+    fault: Sentence = msgspec.field(default_factory=Sentence)
+    """Why it cannot be used; "" if it can."""
 
 
 class _File(msgspec.Struct):
     mcpServers: dict[str, dict[str, Any]] = {}
 
 
-def entries_for(person: Path) -> tuple[list[ServerEntry], list[Sentence]]:
-    """The named servers, and why others cannot be used. ``person``: the folder of the file."""
-    named, why = _read(person)
-    found: list[ServerEntry] = []
-    faults = [Sentence("{file}: {why}.", file=PERSONAL, why=why)] if why else []
-    for name, given in named.items():
-        entry = _entry(name, given)
-        if isinstance(entry, ServerEntry):
-            found.append(entry)
-        else:
-            faults.append(Sentence(FAILED, name=name, why=entry))
-    return found, faults
+def entries_for(
+    person: Path, admins: Mapping[str, Any], *, files: bool
+) -> tuple[list[ServerEntry], list[Sentence]]:
+    """The named servers, and the fault of the person's file. ``person``: its folder; ``files``:
+    whether it counts. Of equal names the admin's wins."""
+    theirs, why = _read(person) if files else ({}, Sentence())
+    found = [_entry(name, given, is_admins=True) for name, given in admins.items()]
+    theirs = {name: given for name, given in theirs.items() if name not in admins}
+    found += (_entry(name, given, is_admins=False) for name, given in theirs.items())
+    return found, [Sentence("{file}: {why}.", file=PERSONAL, why=why)] if why else []
 
 
 def _read(person: Path) -> tuple[Mapping[str, Any], Sentence]:
@@ -70,25 +76,26 @@ def _read(person: Path) -> tuple[Mapping[str, Any], Sentence]:
         return {}, Sentence("not the expected JSON: {error}", error=error)
 
 
-def _entry(name: str, given: dict[str, Any]) -> ServerEntry | Sentence:
-    """The entry, or why it cannot be used."""
-    whole = msgspec.json.encode([name, given], order="sorted")
-    digest = hashlib.sha256(whole).hexdigest()
+def _entry(name: str, given: Any, *, is_admins: bool) -> ServerEntry:
+    whole = msgspec.json.encode([name, given], order="sorted", enc_hook=repr)
+    entry = ServerEntry(name=name, digest=hashlib.sha256(whole).hexdigest(), is_admins=is_admins)
     try:
-        entry = msgspec.convert({**given, "name": name, "digest": digest}, ServerEntry)
-    except msgspec.ValidationError as error:
-        return Sentence("its entry is wrong: {error}", error=error)
-    if entry.url or not entry.command:
-        return NO_COMMAND
-    for variable in _variables(entry):
-        if variable not in os.environ:
-            words = "the server's environment has no variable {name}"
-            return Sentence(words, name=variable)
-    return entry
+        fields = msgspec.structs.asdict(msgspec.convert(given, _Given))
+        entry = msgspec.structs.replace(entry, **fields)
+    except (msgspec.ValidationError, TypeError) as error:
+        fault = Sentence("its entry is wrong: {error}", error=error)
+        return msgspec.structs.replace(entry, fault=fault)
+    return msgspec.structs.replace(entry, fault=_fault(entry))
 
 
-def _variables(entry: ServerEntry) -> list[str]:
-    return [name for value in entry.env.values() for name in _VARIABLE.findall(value)]
+def _fault(entry: ServerEntry) -> Sentence:
+    if not entry.url and not entry.command:
+        return Sentence("it has neither a command nor an address")
+    for value in (*entry.env.values(), *entry.headers.values()):
+        for name in _VARIABLE.findall(value):
+            if name not in os.environ:
+                return Sentence("the server's environment has no variable {name}", name=name)
+    return Sentence()
 
 
 def filled(values: Mapping[str, str]) -> dict[str, str]:
@@ -100,23 +107,31 @@ def filled(values: Mapping[str, str]) -> dict[str, str]:
 
 
 def secrets_of(entry: ServerEntry) -> list[str]:
-    """Texts to redact: variables in the entry, and values that look like secrets. Other values may
-    be ordinary words or paths."""
-    found = [os.environ[variable] for variable in _variables(entry)]
-    for name, value in entry.env.items():
-        whole = f"{name}={value}"
-        if "${" not in value and without_secrets(whole) != whole:
-            found.append(value)
+    """Texts to redact: variables in the entry, headers that authorize, and values that look like
+    secrets. Other values may be ordinary words or paths."""
+    found: list[str] = []
+    for values, names in ((entry.env, ()), (entry.headers, _AUTHORIZE)):
+        for name, value in values.items():
+            found += (os.environ[variable] for variable in _VARIABLE.findall(value))
+            whole = f"{name}={value}"
+            authorizes = any(part in name.lower() for part in names)
+            if "${" not in value and (authorizes or without_secrets(whole) != whole):
+                found += (value, value.rpartition(" ")[2])  # also without “Bearer”
     return found
 
 
 def described(entry: ServerEntry) -> list[Sentence]:
     """Lines for a person who decides whether to start the server: exactly what would run, with
     variables unfilled."""
-    lines = [Sentence("Command: {command}", command=exact(entry.command))]
-    for number, argument in enumerate(entry.args, 1):
-        line = "Argument {number}: {argument}"
-        lines.append(Sentence(line, number=number, argument=exact(argument)))
-    for name, value in entry.env.items():
-        lines.append(Sentence("Variable {name}: {value}", name=exact(name), value=exact(value)))
+    if entry.url:
+        lines = [Sentence("Address: {address}", address=exact(entry.url))]
+        named, words = entry.headers, "Header {name}: {value}"
+    else:
+        lines = [Sentence("Command: {command}", command=exact(entry.command))]
+        for number, argument in enumerate(entry.args, 1):
+            line = "Argument {number}: {argument}"
+            lines.append(Sentence(line, number=number, argument=exact(argument)))
+        named, words = entry.env, "Variable {name}: {value}"
+    for name, value in named.items():
+        lines.append(Sentence(words, name=exact(name), value=exact(value)))
     return lines

@@ -17,8 +17,9 @@ afterEach(cleanup);
 const SERVER: IToolServer = {
   id: 'a'.repeat(64),
   name: '<b>time',
-  approved: false,
-  lines: ['Command: uvx', 'Argument 1: mcp-server-time']
+  state: 'asks',
+  lines: ['Command: uvx', 'Argument 1: mcp-server-time'],
+  why: ''
 };
 
 async function shown(...servers: IToolServer[]) {
@@ -50,7 +51,7 @@ it('ignores a press right after the button came', async () => {
   jest.useFakeTimers();
   try {
     const made = makeStore();
-    const approved = { ...SERVER, approved: true };
+    const approved = { ...SERVER, state: 'approved' } as const;
     made.api.servers = { servers: [approved], faults: [] };
     render(
       <PanelContext.Provider value={surroundings(made.store)}>
@@ -59,7 +60,7 @@ it('ignores a press right after the button came', async () => {
     );
     await act(() => jest.advanceTimersByTimeAsync(5_000));
     made.api.servers = {
-      servers: [SERVER],
+      servers: [{ ...approved, state: 'asks' }],
       faults: []
     };
     fireEvent.click(screen.getByRole('button', { name: /^Turn off/ }));
@@ -106,7 +107,7 @@ it('shows the whole entry before it is approved', async () => {
 });
 
 it('turns a server off', async () => {
-  const { api } = await shown({ ...SERVER, approved: true });
+  const { api } = await shown({ ...SERVER, state: 'approved' });
   const entry = screen.getByText(/Argument 1: mcp-server-time/);
   expect(entry.closest('details')).not.toBeNull();
   await press(screen.getByRole('button', { name: 'Turn off: <b>time' }));

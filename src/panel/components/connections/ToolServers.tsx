@@ -1,4 +1,5 @@
 /** MCP servers whose tools the agent may call: their entries, and buttons to approve them. */
+import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 import { pressIgnored } from '../../../notebook/review/controls';
 import type {
@@ -86,34 +87,24 @@ function Row(props: { server: IToolServer; wish: Wish }): JSX.Element {
     await wish(server.id, { approved });
     setBusy(false);
   };
+  /** Whether approval is missing: the entry is shown unfolded. */
+  const asks = server.state === 'asks';
   return (
     <li aria-label={server.name}>
       <div className="jp-codeinterp-Connections-line">
         <strong>{server.name}</strong>
       </div>
-      <p role="status" className="jp-codeinterp-Connect-hint">
-        {busy
-          ? trans.__('Working…')
-          : server.approved
-            ? trans.__('Approved. Starts with the next conversation.')
-            : trans.__('Waits for your approval. Nothing has started.')}
+      <p
+        role="status"
+        className={
+          server.why
+            ? 'jp-codeinterp-Card-failure'
+            : 'jp-codeinterp-Connect-hint'
+        }
+      >
+        {busy ? trans.__('Working…') : stateOf(server, trans)}
       </p>
-      {server.approved ? (
-        <>
-          <details>
-            <summary>{trans.__('Entry')}</summary>
-            <Entry lines={server.lines} />
-          </details>
-          <Button
-            look="link"
-            disabled={busy}
-            aria-label={trans.__('Turn off: %1', server.name)}
-            onClick={() => void work(false)}
-          >
-            {trans.__('Turn off')}
-          </Button>
-        </>
-      ) : (
+      {asks ? (
         <>
           <p className="jp-codeinterp-Connect-hint">
             {trans.__(
@@ -131,6 +122,21 @@ function Row(props: { server: IToolServer; wish: Wish }): JSX.Element {
             {trans.__('Approve')}
           </SureButton>
         </>
+      ) : (
+        <details>
+          <summary>{trans.__('Entry')}</summary>
+          <Entry lines={server.lines} />
+        </details>
+      )}
+      {server.state === 'approved' && (
+        <Button
+          look="link"
+          disabled={busy}
+          aria-label={trans.__('Turn off: %1', server.name)}
+          onClick={() => void work(false)}
+        >
+          {trans.__('Turn off')}
+        </Button>
       )}
       {refused && (
         <p className="jp-codeinterp-hint" role="status">
@@ -151,4 +157,15 @@ function Entry({ lines }: { lines: readonly string[] }): JSX.Element {
       ))}
     </Pre>
   );
+}
+
+function stateOf(server: IToolServer, trans: TranslationBundle): string {
+  switch (server.state) {
+    case 'asks':
+      return trans.__('Waits for your approval. Nothing has started.');
+    case 'approved':
+      return trans.__('Approved. Starts with the next conversation.');
+    case 'refused':
+      return trans.__('Cannot be used: %1', server.why);
+  }
 }

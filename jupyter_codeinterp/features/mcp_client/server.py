@@ -1,0 +1,145 @@
+"""One approved MCP server, in a process of its own (``helper.py``)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any
+
+from ..._version import __version__
+from ...base.errors import ToolServerError
+from ...base.sentences import Sentence
+from ...base.visible import visible_line
+from .entries import ServerEntry, filled, secrets_of
+from .tools import OutsideAnswer, RawTool
+
+HELPER = "jupyter_codeinterp.features.mcp_client.helper"
+STARTS_WITHIN = 30.0
+"""Seconds. ``npx`` and ``uvx`` may download the program first."""
+LISTS_WITHIN = 10.0
+CALLS_WITHIN = 300.0
+ENDS_WITHIN = 6.0
+LONGEST = 5_000_000
+"""Bytes of the helper's answer."""
+NOT_INSTALLED = Sentence(
+    "MCP servers need a package. Install it and restart the server: "
+    "pip install 'jupyter_codeinterp[mcp]'"
+)
+ENDS = {
+    "not_started": Sentence("It did not start. {words}"),
+    "ended": Sentence("The server ended during this. It may have done something. {words}"),
+}
+"""By the code of the error."""
+OFF = Sentence("This server is turned off.")
+TOO_SLOW = Sentence("The server did not answer within {limit:g} s. It may have done something.")
+REFUSED = Sentence("The server refused it: {words}")
+
+
+class Server:
+    """It starts on demand, also again after its end."""
+
+    def __init__(self, entry: ServerEntry, scrub: Callable[[str], str]) -> None:
+        """``scrub`` removes keys."""
+        self.entry = entry
+        self.secrets = secrets_of(entry)
+        """Texts that are redacted while it is on."""
+        self._scrub = scrub
+        self._one = asyncio.Lock()
+        self._process: asyncio.subprocess.Process | None = None
+        self._closed = False
+        self._endings: list[asyncio.Future[None]] = []
+
+    async def list_tools(self) -> list[RawTool]:
+        """The server's current tools, unchecked. Raises ToolServerError."""
+        answer = await self._asked({}, LISTS_WITHIN)
+        return [RawTool(*tool) for tool in answer["tools"]]
+
+    async def call(self, tool: str, arguments: dict[str, Any]) -> OutsideAnswer:
+        """Cancelling it ends the server. Raises ToolServerError. No call is repeated, because it
+        may have done something."""
+        answer = await self._asked({"tool": tool, "arguments": arguments}, CALLS_WITHIN)
+        return OutsideAnswer(answer["text"], answer["is_error"])
+
+    async def _asked(self, request: dict[str, Any], within: float) -> dict[str, Any]:
+        async with self._one:
+            if self._process is None:
+                await self._start()
+            answer = await self._answer(request, within)
+        if "refused" in answer:
+            raise ToolServerError(
+                "refused", Sentence(REFUSED, words=self._words(answer["refused"]))
+            )
+        return answer
+
+    async def _start(self) -> None:
+        if find_spec("mcp") is None:
+            raise ToolServerError("not_started", NOT_INSTALLED)
+        if not self._closed:
+            self._process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", HELPER),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                cwd="/",
+                limit=LONGEST,
+                start_new_session=True,
+            )
+        if self._closed:
+            # Somebody may have closed it meanwhile. The helper has no entry yet.
+            await self.close()
+            raise ToolServerError("not_started", OFF)
+        one = self.entry
+        entry = {"url": one.url, "headers": filled(one.headers), "version": __version__}
+        entry |= {"command": one.command, "args": one.args, "env": filled(one.env)}
+        await self._answer(entry, STARTS_WITHIN, "not_started")
+
+    async def _answer(
+        self, request: dict[str, Any], within: float, fault: str = "ended"
+    ) -> dict[str, Any]:
+        """The helper's answer. Ends the helper if there is none, also if this is cancelled."""
+        process = self._process
+        assert process is not None and process.stdin is not None and process.stdout is not None
+        answer: dict[str, Any] = {"ended": ""}
+        try:
+            process.stdin.write(json.dumps(request).encode() + b"\n")
+            line = await asyncio.wait_for(process.stdout.readline(), within)
+            answer = json.loads(line) if line else answer
+        except asyncio.TimeoutError:
+            raise ToolServerError("too_slow", Sentence(TOO_SLOW, limit=within)) from None
+        except (ValueError, RecursionError) as error:
+            answer = {"ended": str(error)}
+        finally:
+            if "ended" in answer:
+                self._end()
+        if "ended" in answer:
+            words = self._words(answer["ended"])
+            raise ToolServerError(fault, Sentence(ENDS[fault], words=words))
+        return answer
+
+    def _words(self, words: str) -> str:
+        return self._scrub(visible_line(words))
+
+    def _end(self) -> None:
+        """End the helper, and so the server, in the background."""
+        process, self._process = self._process, None
+        if process is not None:
+            self._endings.append(asyncio.ensure_future(_ended(process)))
+
+    async def close(self) -> None:
+        """End it for good, also for calls that wait."""
+        self._closed = True
+        self._end()
+        await asyncio.gather(*self._endings)
+
+
+async def _ended(process: asyncio.subprocess.Process) -> None:
+    assert process.stdin is not None
+    process.stdin.close()
+    try:
+        await asyncio.wait_for(process.wait(), ENDS_WITHIN)
+    except asyncio.TimeoutError:
+        process.kill()
+        await process.wait()
