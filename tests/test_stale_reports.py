@@ -107,4 +107,4 @@ def test_the_server_keeps_few_kernels_and_notebooks() -> None:
     for number in range(200):
         cells.watch.ran(f"k{number}", "a", 1, "x = 1")
         cells.watch.report(f"{number}.ipynb", ["a"], {"a": "x = 1"})
-    assert "0.ipynb" not in cells.watch.notebooks and "199.ipynb" in cells.watch.notebooks
+    assert not cells.watch.knows("0.ipynb") and cells.watch.knows("199.ipynb")

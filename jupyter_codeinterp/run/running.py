@@ -22,11 +22,18 @@ from ..notebook.passive import is_passive, passive_data
 from ..view.outputs import Seen
 from ..view.plain_text import clean
 from ..wire.events import KernelWaiting, Note, RunStarted
-from ..wire.ops import BeginRun, Receipt, SetSource, digest, weight
-from ..wire.ports import DisplayUpdated, ExecutionDone, OutputsChanged, Slot
+from ..wire.ops import BeginRun, Receipt, SetSource, Snapshot, digest, weight
+from ..wire.ports import (
+    DisplayUpdated,
+    ExecutionDone,
+    KernelInfo,
+    OutputsChanged,
+    Slot,
+)
 from .job import NOT_CONFIRMED, RESTARTED, CellJob, RunAttempt, why_not
 from .states import CellEvent, CellState
-from .turn.turn import identity
+from .turn.staleness import NotebookCell, Watch
+from .turn.turn import Turn, identity
 
 EDITED = "The person edited the code before it ran. What ran:"
 RESTARTED_BEFORE = (
@@ -39,6 +46,9 @@ OUTPUT_HIDDEN = Sentence(
     "“{title}” ran {how}, so active content in its output (widgets, scripts) is "
     "hidden. Run the cell yourself to see it."
 )
+STALE_NOW = "[Out of date now: {ids}.]"
+MOST_STALE = 20
+STALE_INPUT = "[This run read what may be out of date: {reason}]"
 WAITS = 0.2
 """Seconds before the card says that the run waits for the kernel."""
 
@@ -212,11 +222,7 @@ async def _finish(job: CellJob, at: RunAttempt, slot: Slot, done: ExecutionDone)
         seen = await turn.results.see(done.everything, job.room)
         if job.kind != "scratch":
             notes += await _put_into_cell(job, at, done)
-            if done.captured:
-                turn.notebook.has_run(job.cell_id, done.everything)
-            watch, number = turn.workplace.watch, done.execution_count
-            if watch is not None and number is not None and slot.info.language == "python":
-                watch.ran(slot.info.kernel_id, job.cell_id, number, at.source)
+            notes += await _stale_input(job, slot.info, done, at.source)
     finally:
         if job.state is CellState.RUNNING:
             job.post_end(at, done)
@@ -249,3 +255,49 @@ async def _put_into_cell(job: CellJob, at: RunAttempt, done: ExecutionDone) -> t
     with contextlib.suppress(DocumentError):
         await turn.document.save()
     return ()
+
+
+# --- stale input ---------------------------------------------------------------------------
+
+
+async def _stale_input(
+    job: CellJob, kernel: KernelInfo, done: ExecutionDone, source: str
+) -> tuple[str, ...]:
+    """Record what ran. Returns notes for the model: that it read stale input, and which cells an
+    edit has made stale."""
+    turn, cell_id, number = job.turn, job.cell_id, done.execution_count
+    if done.captured:
+        turn.notebook.has_run(cell_id, done.everything)
+    watch, path = turn.workplace.watch, turn.document.path
+    if watch is None or number is None or kernel.language != "python":
+        return ()
+    if not watch.knows(path):
+        _report_cells(turn, watch, turn.notebook.snapshot)
+    before = watch.stale(path, kernel.kernel_id)
+    watch.put(path, NotebookCell(cell_id, source), turn.notebook.above(cell_id)[1:])
+    watch.ran(kernel.kernel_id, cell_id, number, source)
+    stale = watch.stale(path, kernel.kernel_id)
+    notes: list[str] = []
+    if job.kind == "edit" and (new := [one for one in stale if one not in {*before, cell_id}]):
+        ids = ", ".join(new[:MOST_STALE])
+        notes.append(STALE_NOW.format(ids=turn.untrusted.inert(ids)))
+    # A window's report comes a moment after an edit.
+    if cell_id in stale and (reason := await _stale_reason(turn, watch, kernel, cell_id)):
+        notes.append(STALE_INPUT.format(reason=turn.untrusted.inert(reason)))
+    return tuple(notes)
+
+
+async def _stale_reason(turn: Turn, watch: Watch, kernel: KernelInfo, cell_id: str) -> str:
+    try:
+        # Not ``notebook.look``, which would mark the person's edits as told to the model.
+        snapshot = await turn.document.snapshot()
+    except DocumentError:
+        return ""  # The result already says that the notebook does not answer.
+    _report_cells(turn, watch, snapshot)
+    return watch.stale(turn.document.path, kernel.kernel_id).get(cell_id, "")
+
+
+def _report_cells(turn: Turn, watch: Watch, snapshot: Snapshot) -> None:
+    code = [cell for cell in snapshot.cells if cell.cell_type == "code"]
+    sources = {cell.cell_id: cell.source for cell in code}
+    watch.report(turn.document.path, list(sources), sources)

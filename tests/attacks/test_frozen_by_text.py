@@ -409,7 +409,7 @@ NOT_READ = {
         "conversation.Conversation.add conversation.Conversation.continue_from "
         "conversation.Conversation.restart context.Context.noted context.Context.seen "
         "context.Context.seen_source private_names.PrivateNames.learn "
-        "staleness.Watch.ran staleness.Watch.report "
+        "staleness.Watch.knows staleness.Watch.put staleness.Watch.ran staleness.Watch.report "
         "titles.name_of messages.route "
         "conversation.Conversation.has"
     ),
