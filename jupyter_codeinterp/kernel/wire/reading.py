@@ -22,7 +22,6 @@ EXCERPT = 256_000
 _STREAM_START = re.compile(rb'\{"name":\s*"(stdout|stderr)",\s*"text":\s*"')
 _LINE_END = re.compile(rb"(?<!\\)\\n")
 """An escaped line end. Behind another backslash, it may be an escaped backslash and an "n"."""
-_LINES = re.compile(rb".*(?<!\\)\\n", re.DOTALL)
 _STREAM_END = re.compile(rb'"\s*\}$')
 
 
@@ -51,14 +50,15 @@ def stream_excerpt(content: memoryview, length: int = EXCERPT) -> dict[str, Any]
     if start is None or end is None:
         return None
     last = len(content) - 8 + end.start()
-    head = _LINES.match(content, start.end(), start.end() + length)
+    ends = _LINE_END.finditer(content, start.end(), start.end() + length)
+    head = max((found.end() for found in ends), default=0)
     tail = _LINE_END.search(content, last - length, last)
-    if head is None or tail is None or tail.end() == last:
+    if not head or tail is None or tail.end() == last:
         return None
     return {
         "name": start[1].decode(),
-        "text": _text(content[start.end() : head.end()]),
-        "left_out": tail.end() - head.end(),
+        "text": _text(content[start.end() : head]),
+        "left_out": tail.end() - head,
         "tail": _text(content[tail.end() : last]),
     }
 
