@@ -12,6 +12,7 @@ from jupyter_codeinterp.agent.tools.built_in import verify
 from jupyter_codeinterp.base.errors import CommandError
 from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.cli.terminal.fronts import more
+from jupyter_codeinterp.run.turn.hooks import CellCode, Hook, Notes, Refusal
 from jupyter_codeinterp.run.turn.limits import Rules
 from jupyter_codeinterp.run.verify import verification
 from jupyter_codeinterp.run.verify.verification import CellLine, CodeCell, Verification
@@ -166,6 +167,32 @@ async def test_stop_cancels_it(bench: Benches) -> None:
     ended = await b.ended()
     assert ended.stop_reason == "cancelled" and runs.cancelled
     assert b.of(e.ToolDone)[0].status == "interrupted"
+
+
+async def test_hooks_say_no_to_it_as_to_a_run(bench: Benches) -> None:
+    def refuse(code: CellCode) -> Refusal | None:
+        return Refusal("No such code here.") if "20" in code.source else None
+
+    b = bench(call("verify"), say("Well."), hooks=(Hook("firm", before_run=refuse),))
+    runs = fresh(b)
+    await b.turn("Go", "auto")
+    assert runs.ran == [] and b.of(e.DraftWaiting) == []
+    (done,) = b.of(e.ToolDone)
+    assert (done.status, done.summary) == ("not_run", "firm: No such code here.")
+
+
+async def test_a_hook_asks_about_it_as_about_a_run(bench: Benches) -> None:
+    def ask(code: CellCode) -> Notes:
+        return Notes(("Costs $5.",), ask=True)
+
+    b = bench(call("verify"), say("Well."), hooks=(Hook("costs", before_run=ask),))
+    runs = fresh(b)
+    b.send("Go", "auto")
+    draft = await b.draft()
+    assert draft.notices == ("costs: Costs $5.",) and runs.ran == []
+    b.decide(draft, "reject")
+    await b.ended()
+    assert runs.ran == []
 
 
 @pytest.mark.parametrize("is_wanted", [True, False])

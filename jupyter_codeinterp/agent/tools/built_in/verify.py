@@ -13,8 +13,11 @@ import msgspec
 
 from ....base.errors import CommandError, DocumentError
 from ....base.sentences import Sentence, as_it_is
+from ....run import hooked
 from ....run.approval import code_warnings, policy
 from ....run.approval.code_warnings import CodeWarnings, checked, warnings_on
+from ....run.job import BLOCKED
+from ....run.turn.hooks import CellCode
 from ....run.turn.turn import Turn
 from ....run.verify import verification
 from ....run.verify.verification import CodeCell, FreshRuns
@@ -65,6 +68,12 @@ class _Verifying:
         while True:
             cells = await _saved(turn, fresh)
             said = await _checked(turn, cells)
+            if said.refusal:
+                quoted = turn.untrusted.shown(said.refusal)
+                self._step.results[self._call.id] = turn.results.not_run(
+                    self._call, BLOCKED, as_it_is(VERIFY.label), "", said.refusal, quoted
+                )
+                return
             barred, why_barred = turn.bars(await turn.kernel_info())
             verdict = policy.decide(
                 "verify",
@@ -144,14 +153,18 @@ def _sources(cells: Sequence[CodeCell]) -> list[tuple[str, str]]:
 
 
 async def _checked(turn: Turn, cells: Sequence[CodeCell]) -> CodeWarnings:
-    """The warnings on all cells, as before a run of each."""
+    """The warnings on all cells and what the hooks say of them, as before a run of each."""
     lines: list[Sentence] = []
     ask, files = False, tuple(name for name, _ in turn.files)
     for cell in cells:
         said = await warnings_on(cell.source, "python", files, unread=False)
-        lines += said.lines
+        place = (turn.session_id, turn.number, turn.asked, turn.document.path)
+        hooks = await hooked.before_run(turn, CellCode(cell.source, "python", *place))
+        if hooks.refusal:
+            return hooks
+        lines += (*said.lines, *hooks.lines)
         keys = await checked(partial(code_warnings.keys, turn.scrub), cell.source)
-        ask = ask or said.ask or bool(keys)
+        ask = ask or said.ask or hooks.ask or bool(keys)
     return CodeWarnings(tuple(dict.fromkeys(lines)), ask)
 
 
