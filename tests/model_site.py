@@ -253,6 +253,7 @@ class Site:
             self._file_writer,
             self.grace,
             moved=lambda old, new: None,
+            sessions_moved=manager.moved,
             has_rooms=lambda: False,
         )
 

@@ -143,6 +143,7 @@ class Workbench:
             self._make_file_writer,
             self.settings.window_grace,
             self.notebook_kernels.move,
+            manager.moved,
             lambda: self._rooms is not None,
         )
 

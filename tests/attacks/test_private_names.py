@@ -6,7 +6,9 @@ import json
 
 import pytest
 
+from jupyter_codeinterp.session.server import manager as session_manager
 from jupyter_codeinterp.view.redaction.private_names import PrivateNames, assigned
+from jupyter_codeinterp.wire import commands as c
 from jupyter_codeinterp.wire.ops import CellView
 from tests.busy import growth
 from tests.fake_anthropic import FakeAnthropic, Request, answer, edit_cell, in_order, run_cell, text
@@ -52,6 +54,35 @@ async def test_the_model_reads_a_private_cells_variables(
     assert "horse" not in sent
     assert all(f'\\"{name}\\"' in sent or f"{name}:" in sent for name in NAMES)
     assert "42" in sent, "what is not private is told"
+
+
+async def test_names_follow_a_notebook_that_is_renamed(
+    site: Site, api: FakeAnthropic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The private cell is gone, and nobody follows the conversation meanwhile."""
+    monkeypatch.setattr(session_manager, "GRACE", 0.1)
+    book = notebook(CODE, "x = 20")
+    book["cells"][0]["metadata"]["tags"] = ["codeinterp-private"]
+    kernel_id = await site.kernel()
+    await (await site.watch(kernel_id)).run(CODE)
+    ask = answer(call("inspect_variables", {"names": NAMES}))
+    api.play(in_order([answer(text("Done.")), ask, answer(text("Done."))]))
+    w = await site.window("a.ipynb", book, kernel_id)
+    await w.ask("Go")
+    await w.ended()
+    del w.notebook["cells"][0]
+    assert (await w.send(c.RenameNotebook("a.ipynb", "b.ipynb"))).error is None
+    w.path = "b.ipynb"
+    manager = site.extension.workbench.manager
+    assert manager.is_private("b.ipynb", "token")
+    await w.send(c.Unsubscribe(w.session_id))
+    await site.until(lambda: manager.live(w.session_id) is None)
+    assert manager.is_private("b.ipynb", "token")
+    assert (await w.ask("What is there?")).error is None
+    await w.send(c.Subscribe(w.session_id, w.events[-1][0]))
+    await w.ended(2)
+    sent = json.dumps([request.body for request in api.requests])
+    assert "horse" not in sent and "token" in sent
 
 
 async def test_a_cell_that_becomes_private_in_mid_turn(site: Site, api: FakeAnthropic) -> None:

@@ -37,6 +37,7 @@ class LiveNotebooks:
         file_writer: Callable[[LiveNotebook], FileWriter],
         grace: float,
         moved: Callable[[str, str], None],
+        sessions_moved: Callable[[str, str], None],
         has_rooms: Callable[[], bool],
     ) -> None:
         """``sessions``: those in memory, by id; ``session`` loads one. Others as in
@@ -47,6 +48,7 @@ class LiveNotebooks:
         self._make_file_writer = file_writer
         self._grace = grace
         self._moved = moved
+        self._sessions_moved = sessions_moved
         self._has_rooms = has_rooms
         self._notebooks: dict[str, LiveNotebook] = {}
         self._orphaned: dict[str, LiveNotebook] = {}
@@ -173,6 +175,7 @@ class LiveNotebooks:
         except StoreError as error:
             # Live sessions journal their path again with the next change.
             log.error("Could not journal the move of %s to %s: %s", old, new, error.message)
+        self._sessions_moved(old, new)
         for session in self._sessions_at(old):
             session.log.moved(new)
 

@@ -119,6 +119,14 @@ class SessionManager:
         """Whether a conversation about the notebook has seen a private cell assign the name."""
         return notebook in self._private and name in self._private[notebook]
 
+    def moved(self, old: str, new: str) -> None:
+        """Let the private names follow a notebook."""
+        if old in self._private:
+            names = self._private[old]
+            if new in self._private:
+                names.add(self._private[new])
+            self._private[new] = names
+
     def new_session(self, notebook: str, mode: Mode, model: str) -> Session:
         info = _new(notebook, mode, model or self._default_model(notebook))
         self.store.create(info)
