@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
 
+from jupyter_codeinterp.base import off_loop
 from jupyter_codeinterp.run.approval import code_warnings
 from jupyter_codeinterp.run.approval.code_warnings import checked, warnings_on
 from jupyter_codeinterp.run.approval.out_of_sight import out_of_sight
@@ -165,6 +168,36 @@ async def test_a_hook_that_never_returns_asks_the_person(
     assert draft.notices == ("stuck: This check failed to run.",)
     b.decide(draft)
     await b.ended()
+
+
+async def stubborn(code: CellCode) -> None:
+    with suppress(asyncio.CancelledError):
+        await asyncio.sleep(10)
+    await asyncio.sleep(1)
+
+
+async def ends_the_loop(code: CellCode) -> None:
+    raise SystemExit(1)
+
+
+async def ends_itself(code: CellCode) -> None:
+    raise asyncio.CancelledError
+
+
+def blocks(code: CellCode) -> None:
+    sleep(1)
+
+
+@pytest.mark.parametrize("fault", [stubborn, ends_the_loop, ends_itself, blocks])
+async def test_a_hook_of_another_package_stops_no_other_work(
+    monkeypatch: pytest.MonkeyPatch, fault: Callable[..., Any]
+) -> None:
+    monkeypatch.setattr(hooks, "DEADLINE", 0.2)
+    monkeypatch.setattr(off_loop, "DEADLINE", 0.2)
+    asked = hooks.before_run((Hook("faulty", before_run=fault),), CellCode("a = 1"))
+    began = monotonic()
+    found = await asyncio.wait_for(asyncio.shield(asyncio.ensure_future(asked)), 2)
+    assert found == [("faulty", hooks.NOT_CHECKED)] and monotonic() - began < 0.8
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from typing import Any, TypeVar, Union
 
 import msgspec
 
-from ...base.off_loop import DEADLINE, off_loop
+from ...base.off_loop import DEADLINE, INLINE, off_loop
 from ...wire.events import FiguresFound
 from ...wire.findings import Finding, Place
 from ...wire.messages import Message
@@ -95,8 +95,9 @@ AtEnd = Union[Notes, Sequence[FiguresFound], None]
 
 @dataclass(frozen=True)
 class Hook:
-    """Each function may be a coroutine function, with ``DEADLINE`` seconds. A plain one must be
-    quick: for a short text it runs on the server's event loop, else in a thread.
+    """Each function has ``DEADLINE`` seconds. It may be a coroutine function, which must not block
+    the server's event loop. A plain one runs in a thread; that of a feature, which has no name,
+    only for a long text.
 
     before_run    gets the exact code that is to run, also after a person's edit
     after_run     gets each finished run of the agent's code, and finds nothing if all is well
@@ -131,7 +132,8 @@ async def before_run(hooks: Sequence[Hook], code: CellCode) -> list[tuple[str, N
     said: list[tuple[str, Notes | Refusal]] = []
     for hook in hooks:
         if hook.before_run is not None:
-            found = await _called(hook.before_run, len(code.source), _before, NOT_CHECKED, code)
+            size = _size(hook, len(code.source))
+            found = await _called(hook.before_run, size, _before, NOT_CHECKED, code)
             said.append((hook.name, found))
             if isinstance(found, Refusal):
                 break
@@ -143,7 +145,7 @@ async def findings(hooks: Sequence[Hook], code: CellCode, outputs: CellOutputs) 
     found: list[Finding] = []
     for hook in hooks:
         if hook.after_run is not None:
-            size = len(code.source)
+            size = _size(hook, len(code.source))
             found += await _called(hook.after_run, size, _findings, [], code, outputs)
     return found
 
@@ -155,11 +157,16 @@ async def after_answer(
     said: list[tuple[str, Notes | FiguresFound]] = []
     for hook in hooks:
         if hook.after_answer is not None:
-            size = sum(map(len, answer.texts.values()))
+            size = _size(hook, sum(map(len, answer.texts.values())))
             nothing: list[Notes | FiguresFound] = []
             found = await _called(hook.after_answer, size, _at_end, nothing, answer)
             said += ((hook.name, one) for one in found)
     return said
+
+
+def _size(hook: Hook, size: int) -> int:
+    """``size`` for ``off_loop``. Functions of other packages may block, so they get a thread."""
+    return max(size, INLINE + 1) if hook.name else size
 
 
 async def _called(
@@ -174,13 +181,26 @@ async def _called(
         except SystemExit as error:
             raise RuntimeError("a hook raised SystemExit") from error
 
+    async def awaited() -> T:
+        # SystemExit would end the event loop, and with it the server.
+        try:
+            return read(await call(*about))
+        except (Exception, SystemExit):
+            log.exception("A hook failed")
+            return fault
+
     if not inspect.iscoroutinefunction(call):
         return await off_loop(work, size, lambda: fault)
+    task = asyncio.ensure_future(awaited())
     try:
-        return read(await asyncio.wait_for(call(*about), DEADLINE))
-    except (Exception, SystemExit):
-        log.exception("A hook failed")
-        return fault
+        # ``wait_for`` would wait for a hook that ignores its cancellation.
+        await asyncio.wait({task}, timeout=DEADLINE)
+        if task.done() and not task.cancelled():
+            return task.result()
+    finally:
+        task.cancel()
+    log.warning("A hook took longer than %d seconds, or cancelled itself", DEADLINE)
+    return fault
 
 
 def _before(found: Before) -> Notes | Refusal:
