@@ -9,7 +9,7 @@ import nbformat.v4
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from jupyter_codeinterp.kernel.wire.reading import read_content, stream_excerpt
+from jupyter_codeinterp.kernel.wire.reading import MAX_CONTENT, read_content, stream_excerpt
 from jupyter_codeinterp.notebook.collector import BoundedText, Collector, OutputLimits
 
 SMALL = OutputLimits(text=100, more_text=10, run=2_000, outputs=5)
@@ -185,3 +185,21 @@ def test_a_large_stream_of_one_line_is_read_whole() -> None:
     content = {"name": "stdout", "text": "é" * 2_000_000}
     raw = json.dumps(content, ensure_ascii=False).encode()
     assert read_content("stream", memoryview(raw)) == content
+
+
+@given(st.text(st.sampled_from('aé"\\\t\x1b😀u0'), max_size=9), st.booleans())
+def test_a_large_stream_of_one_line_of_plain_letters_is_cut_between_them(
+    odd: str, ascii_only: bool
+) -> None:
+    text = f"{odd}plain words {odd}" * 60
+    raw = json.dumps({"name": "stdout", "text": text}, ensure_ascii=ascii_only).encode()
+    found = stream_excerpt(memoryview(raw), 250)
+    assert found is not None
+    assert text.startswith(found["text"]) and text.endswith(found["tail"])
+    assert found["text"] and found["tail"]
+
+
+def test_the_ends_of_one_line_of_any_length_are_kept() -> None:
+    raw = json.dumps({"name": "stdout", "text": "x" * (MAX_CONTENT + 1) + "\n"}).encode()
+    found = read_content("stream", memoryview(raw))
+    assert found is not None and found["tail"].endswith("x\n")

@@ -22,6 +22,10 @@ EXCERPT = 256_000
 _STREAM_START = re.compile(rb'\{"name":\s*"(stdout|stderr)",\s*"text":\s*"')
 _LINE_END = re.compile(rb"(?<!\\)\\n")
 """An escaped line end. Behind another backslash, it may be an escaped backslash and an "n"."""
+_PLAIN = re.compile(rb"[ !#-\[\]-~]{6}")
+"""Letters of which the last one is no part of an escape, which has five behind its backslash."""
+_NEAR = 4_096
+"""Bytes before the end of the head in which letters are searched."""
 _STREAM_END = re.compile(rb'"\s*\}$')
 
 
@@ -42,18 +46,20 @@ def read_content(
 
 
 def stream_excerpt(content: memoryview, length: int = EXCERPT) -> dict[str, Any] | None:
-    """Whole lines of head and tail of a large ``stream`` content: ``{name, text, left_out, tail}``.
-    Decodes the ends of the JSON only. None if its layout differs from Python kernels' messages, or
-    its lines are too long."""
+    """Head and tail of a large ``stream`` content: ``{name, text, left_out, tail}``; whole lines
+    if these are short. Decodes the ends of the JSON only. None if its layout differs from Python
+    kernels' messages, or if it can be cut nowhere."""
     start = _STREAM_START.match(content)
     end = _STREAM_END.search(bytes(content[-8:]))
     if start is None or end is None:
         return None
-    last = len(content) - 8 + end.start()
-    ends = _LINE_END.finditer(content, start.end(), start.end() + length)
-    head = max((found.end() for found in ends), default=0)
+    cut, last = start.end() + length, len(content) - 8 + end.start()
+    head = _last(_LINE_END, content, start.end(), cut)
+    head = head or _last(_PLAIN, content, max(start.end(), cut - _NEAR), cut)
     tail = _LINE_END.search(content, last - length, last)
-    if not head or tail is None or tail.end() == last:
+    if tail is None or tail.end() == last:
+        tail = _PLAIN.search(content, last - length, last)
+    if not head or tail is None:
         return None
     return {
         "name": start[1].decode(),
@@ -61,6 +67,11 @@ def stream_excerpt(content: memoryview, length: int = EXCERPT) -> dict[str, Any]
         "left_out": tail.end() - head,
         "tail": _text(content[tail.end() : last]),
     }
+
+
+def _last(pattern: re.Pattern[bytes], content: memoryview, start: int, end: int) -> int:
+    """The end of the last match; 0 if there is none."""
+    return max((found.end() for found in pattern.finditer(content, start, end)), default=0)
 
 
 def _text(raw: memoryview) -> str:
