@@ -238,6 +238,35 @@ async def test_a_fault_ends_no_turn(
     assert "ZeroDivisionError" in caplog.text and "mine" not in b.results[0]
 
 
+async def test_a_finding_of_plain_text_is_shown_and_bounded(bench: Benches) -> None:
+    def after(code: CellCode, outputs: CellOutputs) -> Iterator[Finding]:
+        yield Finding("x", "First.", evidence=("a",) * 1_000)  # type: ignore[arg-type]
+
+    b = bench(run("a = 1"), say("Done."), hooks=(Hook("plain", after_run=after),))
+    assert (await b.turn(mode="auto")).stop_reason == "end_turn"
+    (finding,) = b.of(e.ToolDone)[0].findings
+    assert finding.sentence == "First." and len(finding.evidence) == 20
+
+
+ODD_FINDINGS = {
+    "a place": Finding("x", "First.", "line 3"),  # type: ignore[arg-type]
+    "evidence": Finding("x", "First.", None, 3),  # type: ignore[arg-type]
+    "its parts": Finding("x", "First.", None, (3,)),  # type: ignore[arg-type]
+    "an audience": Finding("x", "First.", audience="all"),  # type: ignore[arg-type]
+    "a check": Finding(3, "First."),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("odd", ODD_FINDINGS)
+async def test_a_finding_with_an_odd_value_ends_no_turn(bench: Benches, odd: str) -> None:
+    hook = Hook("odd", after_run=lambda code, outputs: [ODD_FINDINGS[odd]])
+    b = bench(run("a = 1"), say("Done."), hooks=(hook,))
+    assert (await b.turn(mode="auto")).stop_reason == "end_turn"
+    (done,) = b.of(e.ToolDone)
+    assert (done.status, done.findings) == ("ok", ())
+    assert e.read_event(e.event_json(done)) == done
+
+
 async def test_a_hook_sees_what_ran(bench: Benches) -> None:
     seen: list[tuple[CellCode, CellOutputs]] = []
 
@@ -268,6 +297,13 @@ async def test_a_hook_sees_the_answer(bench: Benches) -> None:
     assert (answer.question, *answer.texts.values()) == ("What is 6 * 7?", "It is 42.")
     (ran,) = answer.ran
     assert [cell.source for cell in answer.cells if cell.cell_id == ran] == ["print(6 * 7)"]
+
+
+async def test_odd_figures_of_a_hook_are_not_journaled(bench: Benches) -> None:
+    odd = e.FiguresFound("1", 0, ())  # type: ignore[arg-type]
+    b = bench(say("Done."), hooks=(Hook("odd", after_answer=lambda answer: [odd]),))
+    assert (await b.turn()).stop_reason == "end_turn"
+    assert b.of(e.FiguresFound) == []
 
 
 async def test_a_hook_that_fails_after_an_answer_ends_no_turn(

@@ -18,7 +18,8 @@ from typing import Any, TypeVar, Union
 import msgspec
 
 from ...base.off_loop import DEADLINE, INLINE, off_loop
-from ...wire.events import FiguresFound
+from ...base.sentences import from_journal, to_journal
+from ...wire.events import FiguresFound, event_json, read_event
 from ...wire.findings import Finding, Place
 from ...wire.messages import Message
 from ...wire.ops import CellView, Output
@@ -111,8 +112,11 @@ class Hook:
 
 
 LONGEST_NAME = 60
+LONGEST = 100_000
+"""Characters of a note or finding; a longer one is an error. Far fewer are shown."""
 MOST = 1_000
 """Findings, or notes, read from one hook."""
+MOST_EVIDENCE = 20
 NOT_CHECKED: Union[Notes, Refusal] = Notes(("This check failed to run.",), ask=True)
 
 
@@ -210,12 +214,18 @@ def _before(found: Before) -> Notes | Refusal:
 
 
 def _findings(found: After) -> list[Finding]:
-    listed = list(islice(found or (), MOST))
-    for one in listed:
-        if not isinstance(one, Finding):
-            raise TypeError(f"a hook returned {type(one).__name__}")
-        _text(one.sentence)
-    return listed
+    return [_finding(one) for one in islice(found or (), MOST)]
+
+
+def _finding(found: Finding) -> Finding:
+    """The finding as the journal will have it: it may have a plain text, or any other value."""
+    if not isinstance(found, Finding):
+        raise TypeError(f"a hook returned {type(found).__name__}")
+    text = msgspec.json.encode(found, enc_hook=to_journal)
+    if len(text) > LONGEST:
+        raise ValueError(f"a hook returned a finding of {len(text):,} characters")
+    read = msgspec.json.decode(text, type=Finding, dec_hook=from_journal)
+    return msgspec.structs.replace(read, evidence=read.evidence[:MOST_EVIDENCE])
 
 
 def _at_end(found: AtEnd) -> list[Notes | FiguresFound]:
@@ -224,17 +234,19 @@ def _at_end(found: AtEnd) -> list[Notes | FiguresFound]:
     for one in found or ():
         if not isinstance(one, FiguresFound):
             raise TypeError(f"a hook returned {type(one).__name__}")
-    return list(found or ())
+    return [read_event(event_json(one)) for one in found or ()]
 
 
 def _notes(notes: Notes) -> Notes:
     if not isinstance(notes, Notes):
         raise TypeError(f"a hook returned {type(notes).__name__}")
     texts = (notes.texts,) if isinstance(notes.texts, str) else notes.texts
-    return Notes(tuple(_text(text) for text in texts), bool(notes.ask))
+    return Notes(tuple(_text(text) for text in islice(texts, MOST)), bool(notes.ask))
 
 
 def _text(text: object) -> str:
     if not isinstance(text, str):
         raise TypeError(f"a hook returned {type(text).__name__}")
+    if len(text) > LONGEST:
+        raise ValueError(f"a hook returned {len(text):,} characters")
     return text
