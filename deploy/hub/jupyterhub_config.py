@@ -33,7 +33,8 @@ MODELS = os.environ.get("HUB_MODELS", "https://models.example.org")
 KEYS = Path(os.environ.get("HUB_KEYS", FOLDER / "keys.json"))
 """The gateway's key for each person: {"alice": "sk-…", "bob": "sk-…"}. Nobody else may read it."""
 IDLE = int(os.environ.get("HUB_IDLE", "3600"))
-"""Seconds after which an unused server ends. A turn counts as use. At least twice REPORTS."""
+"""Seconds after which an unused server ends. A working turn counts as use. At least twice
+REPORTS."""
 REPORTS = int(os.environ.get("HUB_REPORTS", "300"))
 """Seconds between two reports of activity to the hub."""
 

@@ -4,6 +4,7 @@ hook.py       looks up the numbers of an answer
 lookup.py     a number's places in outputs
 answer.py     an answer's prose, and its links
 outputs.py    the outputs' text, bounded
+labels.py     rows and columns of numbers, and which the title of a link fits
 numbers.py    numbers in text
 """
 

@@ -30,7 +30,7 @@ export function useOffers(options: {
   caret: number;
   setCaret: (caret: number) => void;
   run: (command: ISlashCommand) => void;
-  /** Write the call of the person's own command. */
+  /** Write the call of the skill. */
   call: (name: string) => void;
   /** Replace the word by the mention. */
   name: (mention: IMention, word: IWord) => void;
