@@ -118,7 +118,9 @@ async def test_a_refusal_covers_cells_that_run_again(bench: Benches, room: Room)
     again = call("run_cells", cell_ids=["c1"])
     b = bench(again, say("Done."), hooks=NO_SHOPS, book=notebook("shop = 1"))
     b.send()
-    b.decide(await b.draft())
+    draft = await b.draft()
+    assert draft.notices == ("Cell 1: no shops: </output-1> No <context>shop</context>.",)
+    b.decide(draft)
     await b.ended()
     assert await room.ran() == [] and "does not allow this run" in b.results[0]
 

@@ -184,7 +184,9 @@ class Several:
             said = await check(job, job.source, info)
             place = turn.notebook.stands(job.cell_id).partition("/")[0]
             notices += [
-                Sentence("Cell {place}: {words}", place=place, words=line) for line in said.lines
+                Sentence("Cell {place}: {words}", place=place, words=line)
+                for line in (*said.lines, said.refusal)
+                if line
             ]
             warnings[job.cell_id] = said.lines
             asks |= said.ask
