@@ -13,7 +13,6 @@ HTML(
     "<img src=x onerror='window.hacked = true'>"
 )"""
 PAYLOAD = "payload = 1\npayload += 1"
-LONG = "\n".join(f"value_{n} = {n} * {n}  # the square of {n}" for n in range(180))
 
 
 def _one(source: str, title: str) -> Script:
@@ -22,8 +21,6 @@ def _one(source: str, title: str) -> Script:
 
 HIDING: dict[str, Script] = {
     "payload_above": _one(f"{PAYLOAD}{chr(10) * 501}total = 1", "Add it up"),
-    "payload_below": _one(f"total = 1{chr(10) * 501}{PAYLOAD}", "Add it up"),
     "payload_beside": _one(f"total = 1;{' ' * 300}payload = 1", "Add it up"),
-    "long_cell": _one(LONG, "Many squares"),
     "script": _one(SCRIPT, "Show it"),
 }

@@ -147,23 +147,6 @@ def _repeated(request: Request) -> Turn:
     return _done(shape["before"] + opened + shape["middle"] + closed + shape["after"])
 
 
-def _calls(request: Request) -> Turn:
-    """Replies that the message brings as JSON below its first line: a list of replies, each a text
-    or a list of calls, ``[name, input]``. ``$last`` is the cell of the last result, ``$first`` the
-    first cell of the notebook."""
-    replies = json.loads(_below(request))
-    if request.step >= len(replies):
-        return _done("Done.")
-    reply = replies[request.step]
-    if isinstance(reply, str):
-        return _done(reply)
-    blocks: list[Block] = []
-    for name, given in reply:
-        told = json.dumps(given).replace("$last", request.last_cell)
-        blocks.append(call(name, json.loads(told.replace("$first", request.notebook_cell))))
-    return answer(*blocks)
-
-
 def _known(request: Request) -> str:
     """Whether the conversation has the question and the cell of ``one_cell``."""
     said = str(request.body["messages"])
@@ -434,14 +417,6 @@ DISOBEDIENT: dict[str, Script] = {
         )
     ),
     "max_tokens": scenario(answer(text(PARAGRAPHS[:400]), stop="max_tokens")),
-    "context_full": scenario(
-        answer(text("That is as far as"), stop="model_context_window_exceeded")
-    ),
-    "pause_turn": scenario(
-        answer(text("One moment …"), stop="pause_turn"),
-        answer(run_cell("6 * 7", title="Multiply")),
-        _done("It is 42."),
-    ),
     "asks_input": scenario(
         answer(run_cell('name = input("Name? ")', title="Ask for a name")),
         lambda r: answer(edit_cell(r.last_cell, 'name = "Ada"\nname', title="Set the name")),
@@ -470,7 +445,6 @@ DISOBEDIENT: dict[str, Script] = {
     "codes": scenario(
         lambda r: answer(run_cell(f"held = {_below(r)!r}", title="Hold it")), _done("Held.")
     ),
-    "calls": _calls,
     "repeats": _repeated,
     "invisible": scenario(
         answer(run_cell("ok = 1  # \u202e\u200bhidden\nok", title="Set ok")), _done("Set.")

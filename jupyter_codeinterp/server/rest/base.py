@@ -33,13 +33,13 @@ _STATUS = {
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "too_large",
         HTTPStatus.NOT_FOUND: """
             unknown_session unknown_path unknown_provider unknown_step unknown_turn
-            unknown_notebook unknown_draft unknown_token unknown_server unknown_question
+            unknown_notebook unknown_draft unknown_server unknown_question
             table_gone table_restarted""",
         HTTPStatus.CONFLICT: """
             server_refused table_busy table_slow key_in_environment already_decided
-            stale_decision busy in_folder no_table no_longer_waits not_queued too_many_queued
+            stale_decision busy in_folder no_longer_waits not_queued too_many_queued
             held_elsewhere""",
-        HTTPStatus.BAD_GATEWAY: "server_failed offline server_error",
+        HTTPStatus.BAD_GATEWAY: "offline server_error",
         HTTPStatus.TOO_MANY_REQUESTS: "too_many_windows",
         HTTPStatus.INTERNAL_SERVER_ERROR: "not_kept",
     }.items()
