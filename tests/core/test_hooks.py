@@ -202,6 +202,17 @@ async def test_a_hook_of_another_package_stops_no_other_work(
     assert found == [("faulty", hooks.NOT_CHECKED)] and monotonic() - began < 0.8
 
 
+async def test_hooks_that_hang_leave_threads_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    def hangs(code: CellCode) -> None:
+        sleep(2)
+
+    monkeypatch.setattr(hooks, "DEADLINE", 0.2)
+    monkeypatch.setattr(off_loop, "DEADLINE", 0.2)
+    hanging = (Hook("stuck", before_run=hangs),)
+    await asyncio.gather(*(hooks.before_run(hanging, CellCode("a = 1")) for _ in range(40)))
+    assert await asyncio.wait_for(asyncio.to_thread(lambda: "free"), 1) == "free"
+
+
 @pytest.mark.parametrize(
     ("made", "why"),
     [

@@ -10,14 +10,16 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, TypeVar, Union
 
 import msgspec
 
-from ...base.off_loop import DEADLINE, INLINE, off_loop
+from ...base.off_loop import DEADLINE, off_loop
 from ...base.sentences import from_journal, to_journal
 from ...wire.events import FiguresFound, event_json, read_event
 from ...wire.findings import Finding, Place
@@ -97,8 +99,8 @@ AtEnd = Union[Notes, Sequence[FiguresFound], None]
 @dataclass(frozen=True)
 class Hook:
     """Each function has ``DEADLINE`` seconds. It may be a coroutine function, which must not block
-    the server's event loop. A plain one runs in a thread; that of a feature, which has no name,
-    only for a long text.
+    the server's event loop. A plain one runs in a thread of its own; that of a feature, which has
+    no name, must be quick.
 
     before_run    gets the exact code that is to run, also after a person's edit
     after_run     gets each finished run of the agent's code, and finds nothing if all is well
@@ -136,8 +138,8 @@ async def before_run(hooks: Sequence[Hook], code: CellCode) -> list[tuple[str, N
     said: list[tuple[str, Notes | Refusal]] = []
     for hook in hooks:
         if hook.before_run is not None:
-            size = _size(hook, len(code.source))
-            found = await _called(hook.before_run, size, _before, NOT_CHECKED, code)
+            size = len(code.source)
+            found = await _called(hook, hook.before_run, size, _before, NOT_CHECKED, code)
             said.append((hook.name, found))
             if isinstance(found, Refusal):
                 break
@@ -149,8 +151,8 @@ async def findings(hooks: Sequence[Hook], code: CellCode, outputs: CellOutputs) 
     found: list[Finding] = []
     for hook in hooks:
         if hook.after_run is not None:
-            size = _size(hook, len(code.source))
-            found += await _called(hook.after_run, size, _findings, [], code, outputs)
+            size = len(code.source)
+            found += await _called(hook, hook.after_run, size, _findings, [], code, outputs)
     return found
 
 
@@ -161,50 +163,71 @@ async def after_answer(
     said: list[tuple[str, Notes | FiguresFound]] = []
     for hook in hooks:
         if hook.after_answer is not None:
-            size = _size(hook, sum(map(len, answer.texts.values())))
+            size = sum(map(len, answer.texts.values()))
             nothing: list[Notes | FiguresFound] = []
-            found = await _called(hook.after_answer, size, _at_end, nothing, answer)
+            found = await _called(hook, hook.after_answer, size, _at_end, nothing, answer)
             said += ((hook.name, one) for one in found)
     return said
 
 
-def _size(hook: Hook, size: int) -> int:
-    """``size`` for ``off_loop``. Functions of other packages may block, so they get a thread."""
-    return max(size, INLINE + 1) if hook.name else size
-
-
 async def _called(
-    call: Callable[..., Any], size: int, read: Callable[[Any], T], fault: T, *about: object
+    hook: Hook,
+    call: Callable[..., Any],
+    size: int,
+    read: Callable[[Any], T],
+    fault: T,
+    *about: object,
 ) -> T:
     """What the function returns, as ``read`` takes it; ``fault`` if one of them fails or the
     function takes too long."""
 
     def work() -> T:
+        # SystemExit would end the thread, or the event loop and with it the server.
         try:
             return read(call(*about))
-        except SystemExit as error:
-            raise RuntimeError("a hook raised SystemExit") from error
+        except (Exception, SystemExit):
+            log.exception("A hook failed")
+            return fault
 
     async def awaited() -> T:
-        # SystemExit would end the event loop, and with it the server.
         try:
             return read(await call(*about))
         except (Exception, SystemExit):
             log.exception("A hook failed")
             return fault
 
-    if not inspect.iscoroutinefunction(call):
+    is_async = inspect.iscoroutinefunction(call)
+    if not (is_async or hook.name):
         return await off_loop(work, size, lambda: fault)
-    task = asyncio.ensure_future(awaited())
+    result = asyncio.ensure_future(awaited()) if is_async else _in_thread(work)
     try:
         # ``wait_for`` would wait for a hook that ignores its cancellation.
-        await asyncio.wait({task}, timeout=DEADLINE)
-        if task.done() and not task.cancelled():
-            return task.result()
+        await asyncio.wait({result}, timeout=DEADLINE)
+        if result.done() and not result.cancelled():
+            return result.result()
     finally:
-        task.cancel()
+        result.cancel()
     log.warning("A hook took longer than %d seconds, or cancelled itself", DEADLINE)
     return fault
+
+
+def _in_thread(work: Callable[[], T]) -> asyncio.Future[T]:
+    """Start a thread that may never end: asyncio's own are few, and a stopping server waits for
+    them. ``work`` raises nothing."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def end(found: T) -> None:
+        if not future.done():
+            future.set_result(found)
+
+    def body() -> None:
+        found = work()
+        with suppress(RuntimeError):  # The loop is closed: nobody waits.
+            loop.call_soon_threadsafe(end, found)
+
+    threading.Thread(target=body, daemon=True, name="jupyter_codeinterp hook").start()
+    return future
 
 
 def _before(found: Before) -> Notes | Refusal:
