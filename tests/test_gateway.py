@@ -460,3 +460,4 @@ async def test_a_fresh_kernel_is_refused_in_words() -> None:
     fresh = FreshKernel(GatewayMappingKernelManager(), "python3", {})
     with pytest.raises(KernelError, match="not available where kernels run on a gateway"):
         await fresh.start(None)
+    await fresh.close()

@@ -429,6 +429,7 @@ NOT_READ = {
         "staleness.Runs.ran staleness.Values.run staleness.Values.value staleness.Watch.stale"
     ),
     "cuts sources": "changes.review",
+    "gets a hook of a package, once": "hooks.validate",
     "refuses more than 200 characters": "messages.checked_title",
     "reads keys: they come from the person": (
         "secrets.Secrets.add secrets.Secrets.forget secrets.encodings"

@@ -15,7 +15,7 @@ import nbformat
 import pytest
 from jupyter_client.ioloop.restarter import AsyncIOLoopKernelRestarter
 
-from jupyter_codeinterp.app.verify import NotebookRuns
+from jupyter_codeinterp.app.verify import NotebookRuns, verifier
 from jupyter_codeinterp.base.sentences import from_journal
 from jupyter_codeinterp.kernel.zmq.fresh import FreshKernel
 from jupyter_codeinterp.run.verify.verification import Verification
@@ -226,6 +226,18 @@ async def test_a_cell_has_a_limit(
     now = await asyncio.wait_for(ended(site), 20)
     assert [line["status"] for line in now["cells"]] == ["failed", "skipped"]
     assert now["cells"][0]["text"] == "The cell ran longer than the limit of 1 s."
+
+
+async def test_the_oldest_result_makes_room(
+    site: Site, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(verifier, "KEPT", 1)
+    for name in ("a", "b"):
+        (folder / f"{name}.ipynb").write_text(json.dumps(book("1")))
+        await site.post("verifications", json_body={"notebook": f"work/{name}.ipynb"})
+        assert (await ended(site, f"work/{name}.ipynb"))["state"] == "done"
+    asked = {"notebook": "work/a.ipynb"}
+    assert (await site.get("verifications", params=asked))["verification"] is None
 
 
 async def test_real_outputs_are_compared_in_all_their_kinds(site: Site, folder: Path) -> None:

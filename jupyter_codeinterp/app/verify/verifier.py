@@ -31,6 +31,8 @@ log = logging.getLogger(__name__)
 
 AT_ONCE = 2
 """Runs at the same time on this server."""
+KEPT = 20
+"""Notebooks whose latest run is kept."""
 LONGEST_WAIT = 20.0
 """Seconds that ``changed`` waits."""
 SKIPPED = Sentence("A cell above failed.")
@@ -131,6 +133,10 @@ class Verifier:
             if copy is not None:
                 remove(copy)
             raise
+        self._runs.pop(path, None)
+        ended = [other for other, earlier in self._runs.items() if not earlier.running]
+        for other in ended[: max(0, len(self._runs) + 1 - KEPT)]:
+            del self._runs[other]
         self._runs[path] = run
         run.start(folder, copy)
         return run.now
