@@ -1,7 +1,8 @@
 """Retention: what the journal keeps and for how long. Deletes in small steps.
 
 It runs in a thread, on its own connection, in transactions of some milliseconds: the event loop
-writes to the same file and would wait for a longer one.
+writes to the same file and would wait for a longer one. Only a conversation goes as a whole, so
+that nobody opens half of one. One of 20 MB takes some 0.2 s.
 """
 
 from __future__ import annotations
