@@ -310,7 +310,7 @@ test('with files: attached, dropped, or an image that is pasted', async ({
       },
       { type: 'text', text: 'What is it?' }
     ]);
-    expect(JSON.stringify(blocks)).toContain('PNG of 1x1 pixels, shown below');
+    expect(JSON.stringify(blocks)).toContain('PNG, shown below');
     // As it was, whatever becomes of the file; also after a reload.
     await page.reload();
     await notebook.attach(file);
