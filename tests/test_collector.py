@@ -173,12 +173,16 @@ def test_an_excerpt_of_a_large_stream_is_its_two_ends(line: str, ascii_only: boo
     raw = json.dumps({"name": "stdout", "text": text}, ensure_ascii=ascii_only).encode()
     assume(len(raw) > 350)
     found = stream_excerpt(memoryview(raw), 150)
+    # Behind a backslash a line end is not found, so the ends may begin within a line.
+    whole_lines = not line.endswith("\\")
     if found is None:
-        assert line.endswith("\\")
+        assert not whole_lines
         return
     assert found["name"] == "stdout"
-    assert text.startswith(found["text"]) and found["text"].endswith("\n")
-    assert text.endswith("\n" + found["tail"]) and found["tail"]
+    assert text.startswith(found["text"]) and found["text"]
+    assert text.endswith(found["tail"]) and found["tail"]
+    if whole_lines:
+        assert found["text"].endswith("\n") and text.endswith("\n" + found["tail"])
 
 
 def test_a_large_stream_of_one_line_is_read_whole() -> None:
