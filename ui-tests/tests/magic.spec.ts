@@ -27,7 +27,7 @@ test('code of %%ai waits above a prompt, and an answer loads nothing', async ({
   await notebook.run(0);
   await notebook.run(1);
 
-  await test.step('code of %%ai waits for a letter, is mended, and its outputs stay in the cell', async () => {
+  await test.step('code of %%ai waits for a letter; the model fixes it, and the outputs remain in the cell', async () => {
     await model.play('magic');
     await notebook.begin(2);
     const asked = notebook.cell(2);
