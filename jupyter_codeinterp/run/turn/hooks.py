@@ -180,20 +180,21 @@ async def _called(
 ) -> T:
     """What the function returns, as ``read`` takes it; ``fault`` if one of them fails or the
     function takes too long."""
+    name = hook.name or getattr(call, "__qualname__", "")
 
     def work() -> T:
         # SystemExit would end the thread, or the event loop and with it the server.
         try:
             return read(call(*about))
         except (Exception, SystemExit):
-            log.exception("A hook failed")
+            log.exception("A hook failed: %s", name)
             return fault
 
     async def awaited() -> T:
         try:
             return read(await call(*about))
         except (Exception, SystemExit):
-            log.exception("A hook failed")
+            log.exception("A hook failed: %s", name)
             return fault
 
     is_async = inspect.iscoroutinefunction(call)
@@ -207,7 +208,7 @@ async def _called(
             return result.result()
     finally:
         result.cancel()
-    log.warning("A hook took longer than %d seconds, or cancelled itself", DEADLINE)
+    log.warning("The hook %s took over %d seconds, or cancelled itself", name, DEADLINE)
     return fault
 
 
