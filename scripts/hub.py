@@ -289,7 +289,8 @@ async def main() -> None:
         spec = ENVIRONMENT / "share" / "jupyter" / "kernels" / SANDBOXED
         kernel = SANDBOXED if spec.exists() else "python3"
         hers, _ = [await one.turn("work.ipynb", kernel) for one in (alice, bob)]
-        status = await bob.refusal("POST", "codeinterp/api/key", {"key": "sk-ant-of-bobs-own"})
+        own = {"key": "sk-ant-of-bobs-own"}
+        status = await bob.refusal("POST", "codeinterp/api/connections/anthropic", own)
         check("nobody enters a key of their own", status == 403, status)
         his = server_of("bob", process)
         await over_http(alice, bob, hers, his.environ()["JUPYTERHUB_API_TOKEN"])
