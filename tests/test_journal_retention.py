@@ -144,9 +144,15 @@ async def test_outputs_of_a_deleted_conversation_are_in_none_of_the_files(
 
 
 async def test_outputs_of_an_older_journal_are_in_none_of_the_files(path: Path) -> None:
-    older = (Path(__file__).parent / "journal_version_6.sql").read_text("utf-8")
+    older = (Path(__file__).parent / "journal_version_11.sql").read_text("utf-8")
     with closing(sqlite3.connect(path)) as db:
-        db.executescript(older.replace("before", CANARY.decode()))
+        db.executescript(older)
+        db.execute("UPDATE output_parts SET content = ?", (CANARY,))
+        # A table and an event that are no more.
+        db.execute("INSERT INTO notices VALUES (1, ?)", (CANARY.decode(),))
+        row = ("s1", 1_000, "looked", f'{{"type":"looked","name":"{CANARY.decode()}"}}')
+        db.execute("INSERT INTO events VALUES (?, ?, ?, NULL, ?)", row)
+        db.commit()
     store = SqliteStore(path)
     assert files_with_canary(path)
     await tidied(store, outputs_size=0)

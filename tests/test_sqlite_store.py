@@ -18,7 +18,7 @@ import pytest
 from jupyter_codeinterp.base.errors import StoreError
 from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.journal.ledger import Ledger, outputs_of, undo_op
-from jupyter_codeinterp.journal.sqlite import SqliteStore, schema
+from jupyter_codeinterp.journal.sqlite import SqliteStore
 from jupyter_codeinterp.journal.sqlite import file as journal_file
 from jupyter_codeinterp.journal.sqlite import journal as journal_base
 from jupyter_codeinterp.journal.sqlite.schema import REMOVED_EVENTS, REMOVED_TABLES
@@ -34,11 +34,9 @@ from jupyter_codeinterp.wire.events import (
     TextDelta,
     TextDone,
     ThinkingDelta,
-    ToolDone,
     TurnEnded,
     TurnStarted,
     UsageChanged,
-    event_json,
 )
 from jupyter_codeinterp.wire.messages import (
     Message,
@@ -704,91 +702,88 @@ def test_a_newer_journal_is_left_alone(path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_the_climb_from_version_1(path: Path) -> None:
-    path.parent.mkdir()
-    first = (Path(__file__).parent / "journal_version_1.sql").read_text("utf-8")
-    db = sqlite3.connect(path)
-    db.executescript(first)
-    db.close()
-    store = SqliteStore(path)
-    assert store.warning == ""
-    assert [session.session_id for session in store.list("a.ipynb")] == ["s1", "s2"]
-    assert store.events("s1") == [
-        (1, TurnStarted(1, "Add up", "review", "model")),
-        (2, StepStarted(1)),
-    ]
-    assert store.messages("s1") == (1, (user(Text("Add up")), assistant(Text("Done."))))
-    request = store.request("s1", 1)
-    assert request is not None and request["system"] == "Be good."
-    assert [op.seq for op in store.ops("s1")] == [1, 2]
-    assert kept_outputs(store, "s1", "c1") == (
-        {"output_type": "stream", "name": "stdout", "text": "2\n"},
-    )
-    # What the notebook's file had then is not known: nothing is put into it a second time.
-    assert store.unsaved_ops("a.ipynb") == []
-    third = StoredOp(3, 2, Delete("c2", ""))
-    store.append_op("s1", third)
-    assert store.unsaved_ops("a.ipynb") == [("s1", [third])]
-    store.close()
-
-
-def test_the_climb_from_version_6(path: Path) -> None:
-    """Outputs were in the ops, in the receipts, and once more by cell."""
-    path.parent.mkdir()
+def begin_with_version_11(path: Path, more: str = "") -> None:
+    """A file with an event of each kind and with each value that version 11 could write; and
+    another session, with ops and outputs."""
+    path.parent.mkdir(mode=0o700, exist_ok=True)
     with closing(sqlite3.connect(path)) as db:
-        db.executescript((Path(__file__).parent / "journal_version_6.sql").read_text("utf-8"))
+        db.executescript((Path(__file__).parent / "journal_version_11.sql").read_text("utf-8"))
+        db.executescript(more)
+
+
+def test_a_journal_that_is_too_old_is_left_alone(path: Path) -> None:
+    begin_with_version_11(path, "PRAGMA user_version=10")
+    before = path.read_bytes()
     store = SqliteStore(path)
+    assert "early version" in store.warning and str(path) in store.warning
+    assert store.list() == []
+    with pytest.raises(StoreError) as raised:
+        store.create(info())
+    assert raised.value.code == "too_old"
+    assert path.read_bytes() == before
+    path.rename(path.with_name("moved.sqlite"))
+    store.create(info())
+    assert store.list() == [info()]
     assert store.warning == ""
-    one, before = printed("one\n"), printed("before\n")
-    failed = (
-        printed("part"),
-        {"output_type": "error", "ename": "E", "evalue": "é", "traceback": []},
-    )
-    assert kept_outputs(store, "s1", "a") == (one,)
-    assert kept_outputs(store, "s1", "c1") == failed
-    ledger = Ledger(store.ops("s1"))
-    assert ledger.failed == {} and ledger.drafts == {} and ledger.touched == ["a"]
-    (change,) = [change for change in ledger.changes(1) if change.cell_id == "c1"]
-    op = undo_op(change, "y", outputs_of(store, "s1"))
-    assert isinstance(op, Restore) and op.cell["outputs"] == [before]
-    whole = {stored.seq: stored.op for stored in store.whole_ops("s1")}
-    assert isinstance(whole[6], FinishRun) and whole[6].outputs == failed
-    assert isinstance(whole[7], Restore) and whole[7].cell["outputs"] == [before]
-    ((_, unsaved),) = store.unsaved_ops("a.ipynb")
-    assert [stored.seq for stored in unsaved] == [4, 5, 6, 7, 8]
-    contents = store._db.execute("SELECT count(*) FROM outputs").fetchone()
-    assert contents == (3,), "each once"
     store.close()
 
 
-def test_a_fixed_cell_of_an_older_journal_stays_fixed(path: Path) -> None:
-    quoted = '{"mended": 1}'
-    done = ToolDone("c1", "edit_cell", Sentence("Sum"), "ok", detail=quoted, fixed=True)
-    data = event_json(done).decode().replace('"fixed":', '"mended":')
-    path.parent.mkdir()
+def tables(path: Path) -> set[tuple[str, str, str, str]]:
+    """Each without case and white space in its statement."""
     with closing(sqlite3.connect(path)) as db:
-        db.executescript((Path(__file__).parent / "journal_version_6.sql").read_text("utf-8"))
-        db.execute("INSERT INTO events VALUES ('s1', 99, 'tool_done', NULL, ?)", (data,))
-        db.commit()
-    store = SqliteStore(path)
-    assert store.events("s1")[-1] == (99, done)
-    store.close()
+        rows = db.execute("SELECT type, name, tbl_name, ifnull(sql, '') FROM sqlite_master")
+        return {(*row[:3], "".join(row[3].lower().split())) for row in rows}
+
+
+def test_a_new_file_has_the_tables_of_an_older_one(path: Path) -> None:
+    new = path.with_name("new.sqlite")
+    SqliteStore(new).close()
+    begin_with_version_11(path)
+    assert tables(path) != tables(new)
+    SqliteStore(path).close()
+    assert tables(path) - {("table", "sqlite_sequence", "sqlite_sequence", SEQUENCE)} == tables(new)
+
+
+SEQUENCE = "createtablesqlite_sequence(name,seq)"
+"""SQLite's own table, which stays empty after the table that needed it."""
 
 
 def test_a_journal_with_events_that_are_gone_opens(path: Path) -> None:
-    """The file has an event of each kind and with each value that version 11 could write."""
-    old = Path(__file__).parent / "journal_version_11.sql"
-    path.parent.mkdir(mode=0o700)
+    begin_with_version_11(path)
     with closing(sqlite3.connect(path)) as db:
-        db.executescript(old.read_text("utf-8"))
-        kinds = [kind for (kind,) in db.execute("SELECT kind FROM events ORDER BY seq")]
+        rows = db.execute("SELECT kind FROM events WHERE session_id = 's1' ORDER BY seq")
+        kinds = [kind for (kind,) in rows]
     store = SqliteStore(path)
     assert store.warning == ""
     known = [kind for kind in kinds if kind not in REMOVED_EVENTS]
     assert [event.__struct_config__.tag for _, event in store.events("s1")] == known
     assert {session.session_id for session in store.list("/notes/a.ipynb")} == {"s1"}
-    tables = {name for (name,) in store._db.execute("SELECT name FROM sqlite_master")}
-    assert tables.isdisjoint(REMOVED_TABLES)
+    names = {name for (name,) in store._db.execute("SELECT name FROM sqlite_master")}
+    assert names.isdisjoint(REMOVED_TABLES)
+    store.close()
+
+
+def test_ops_and_outputs_of_an_older_journal_are_there(path: Path) -> None:
+    begin_with_version_11(path)
+    store = SqliteStore(path)
+    one, before = printed("one\n"), printed("before\n")
+    failed = (
+        printed("part"),
+        {"output_type": "error", "ename": "E", "evalue": "é", "traceback": []},
+    )
+    assert store.messages("s2") == (1, (user(Text("Add up")),))
+    assert kept_outputs(store, "s2", "a") == (one,)
+    assert kept_outputs(store, "s2", "c1") == failed
+    ledger = Ledger(store.ops("s2"))
+    assert ledger.failed == {} and ledger.drafts == {} and ledger.touched == ["a"]
+    (change,) = [change for change in ledger.changes(1) if change.cell_id == "c1"]
+    op = undo_op(change, "y", outputs_of(store, "s2"))
+    assert isinstance(op, Restore) and op.cell["outputs"] == [before]
+    whole = {stored.seq: stored.op for stored in store.whole_ops("s2")}
+    assert isinstance(whole[6], FinishRun) and whole[6].outputs == failed
+    assert isinstance(whole[7], Restore) and whole[7].cell["outputs"] == [before]
+    ((_, unsaved),) = store.unsaved_ops("/notes/b.ipynb")
+    assert [stored.seq for stored in unsaved] == [4, 5, 6, 7, 8]
     store.close()
 
 
@@ -838,37 +833,21 @@ async def test_outputs_are_in_the_file_once(store: SqliteStore, path: Path) -> N
     assert store.outputs("s2", named) is None, "no other session is told of them"
 
 
-def test_a_run_that_an_older_journal_names_by_its_source(path: Path) -> None:
-    path.parent.mkdir()
+def test_a_failed_migration_changes_nothing(path: Path) -> None:
+    begin_with_version_11(path, "DROP TABLE notices; CREATE VIEW notices AS SELECT 1")
     with closing(sqlite3.connect(path)) as db:
-        db.executescript((Path(__file__).parent / "journal_version_1.sql").read_text("utf-8"))
-        begun = {"op": "begin_run", "cell_id": "c1", "source": "é", "run_id": "r"}
-        row = json.dumps({"seq": 3, "turn": 1, "op": begun, "receipt": {"status": "done"}})
-        db.execute("INSERT INTO ops VALUES ('s1', 3, ?)", (row.replace(": ", ":"),))
-        db.commit()
+        before = list(db.iterdump())
     store = SqliteStore(path)
-    assert store.ops("s1", 2) == [StoredOp(3, 1, BeginRun("c1", digest("é"), "r"), Receipt("done"))]
+    with pytest.raises(StoreError):
+        store.create(info("s2"))
     store.close()
-
-
-def test_a_failed_migration_changes_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        assert list(db.iterdump()) == before
+        assert db.execute("PRAGMA user_version").fetchone() == (11,)
+        db.executescript("DROP VIEW notices")
     store = SqliteStore(path)
-    store.create(info())
-    store.close()
-    bad = (
-        "ALTER TABLE sessions ADD COLUMN extra TEXT",
-        "INSERT INTO sessions SELECT * FROM sessions",
-    )
-    with monkeypatch.context() as patch:
-        patch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, bad))
-        store = SqliteStore(path)
-        with pytest.raises(StoreError):
-            store.create(info("s2"))
-        store.close()
-    store = SqliteStore(path)
-    assert store.get("s1") == info()
-    with pytest.raises(sqlite3.OperationalError):
-        store._db.execute("SELECT extra FROM sessions")
+    assert store.warning == ""
+    assert store.get("s1") is not None
     store.close()
 
 

@@ -175,9 +175,10 @@ def _connect(path: Path) -> sqlite3.Connection:
     try:
         if path.stat().st_size == 0:  # Lets `retention` shrink the file step by step.
             db.execute("PRAGMA auto_vacuum=INCREMENTAL")
-        _set_up(db, journal_mode(db, path))
         if wants_check and db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
             raise sqlite3.DatabaseError("malformed")
+        schema.known_version(db)  # Before a file of another version is changed.
+        _set_up(db, journal_mode(db, path))
         schema.migrate(db)
     except BaseException:
         db.close()
@@ -198,20 +199,15 @@ def _open_read_only(path: Path) -> sqlite3.Connection:
         except (sqlite3.Error, OSError):
             continue
         try:
-            if _version(db) == len(schema.MIGRATIONS):
+            if schema.known_version(db) == schema.VERSION:
                 return db
-        except sqlite3.Error:
+        except (sqlite3.Error, StoreError):
             pass
         db.close()
     db = sqlite3.connect(":memory:", isolation_level=None)
     schema.migrate(db)
     db.execute("PRAGMA query_only=ON")
     return db
-
-
-def _version(db: sqlite3.Connection) -> int:
-    version: int = db.execute("PRAGMA user_version").fetchone()[0]
-    return version
 
 
 def _prepare(path: Path) -> None:

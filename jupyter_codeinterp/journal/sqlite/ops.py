@@ -7,14 +7,15 @@ file and waits for one part at most.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import sqlite3
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -23,7 +24,6 @@ from ...wire.ops import FinishRun, Op, Output, Receipt, Restore, fits
 from ...wire.stores import StoredOp, light_op, light_receipt, whole_op
 from .file import connect, in_words, step
 from .journal import JournalFile, read
-from .schema import add_part, begin, end, parts, put, written
 from .writer import append
 
 _Ops = list[StoredOp]
@@ -35,6 +35,8 @@ _COLUMNS = "seq, turn, op, receipt, outputs"
 
 AT_ONCE = 50_000
 """Characters of outputs that the event loop writes itself: less than 2 ms."""
+_PART = 500_000
+"""Bytes written in one transaction: some 4 ms."""
 
 
 class Ops(JournalFile):
@@ -173,15 +175,15 @@ class Ops(JournalFile):
             return ""
 
     def _keep_outputs(self, session_id: str, outputs: tuple[Output, ...]) -> str:
-        new = written(outputs, self._scrub)
+        new = _encoded(outputs, self._scrub)
         with in_words(), closing(connect(self._path)) as db:
             with step(db, self._writing):
-                missing = begin(db, session_id, new, time.time())
-            for start, part in parts(new) if missing else ():
+                missing = _begin(db, session_id, new)
+            for start, part in _parts(new) if missing else ():
                 with step(db, self._writing):
-                    add_part(db, new.digest, start, part)
+                    _add_part(db, new.digest, start, part)
             with step(db, self._writing):
-                end(db, new.digest)
+                _end(db, new.digest)
         return new.digest
 
     def outputs(self, session_id: str, digest: str) -> tuple[Output, ...] | None:
@@ -207,8 +209,11 @@ class Ops(JournalFile):
 
     def _put_outputs(self, session_id: str, outputs: tuple[Output, ...]) -> str:
         """Store outputs and return their digest. Needs an open transaction."""
-        new = written(outputs, self._scrub)
-        put(self._db, session_id, new, time.time())
+        new = _encoded(outputs, self._scrub)
+        if _begin(self._db, session_id, new):
+            for start, part in _parts(new):
+                _add_part(self._db, new.digest, start, part)
+            _end(self._db, new.digest)
         return new.digest
 
 
@@ -216,6 +221,59 @@ def _op(row: tuple[Any, ...]) -> StoredOp:
     seq, turn, op, receipt, outputs = row
     answered = read(receipt, Receipt) if receipt is not None else None
     return StoredOp(seq, turn, read(op, Op), answered, outputs or "")
+
+
+class _Encoded(NamedTuple):
+    """Encoded outputs, without the text of any secret: JSON in pieces."""
+
+    digest: str
+    size: int
+    pieces: tuple[bytes, ...]
+
+
+def _encoded(outputs: tuple[Output, ...], scrub: Callable[[str], str]) -> _Encoded:
+    """Encode one output at a time: a thread must let others run in between."""
+    digest, size = hashlib.sha256(), 0
+    pieces: list[bytes] = []
+    for index, output in enumerate(outputs):
+        start = b"," if index else b"["
+        end = b"]" if index == len(outputs) - 1 else b""
+        pieces.append(start + scrub(msgspec.json.encode(output).decode()).encode() + end)
+    pieces = pieces or [b"[]"]
+    for piece in pieces:
+        digest.update(piece)
+        size += len(piece)
+    return _Encoded(digest.hexdigest(), size, tuple(pieces))
+
+
+def _parts(new: _Encoded) -> Iterator[tuple[int, bytes]]:
+    """The part for each transaction, and its offset."""
+    place = 0
+    for piece in new.pieces:
+        for start in range(0, len(piece), _PART):
+            yield place + start, piece[start : start + _PART]
+        place += len(piece)
+
+
+def _begin(db: sqlite3.Connection, session_id: str, new: _Encoded) -> bool:
+    """Record that a session has these outputs; return whether they still need writing. Needs an
+    open transaction."""
+    db.execute(
+        "INSERT INTO outputs VALUES (?, ?, ?, 0) ON CONFLICT (digest)"
+        " DO UPDATE SET changed = excluded.changed",
+        (new.digest, time.time(), new.size),
+    )
+    db.execute("INSERT OR IGNORE INTO output_uses VALUES (?, ?)", (new.digest, session_id))
+    row = db.execute("SELECT whole FROM outputs WHERE digest = ?", (new.digest,)).fetchone()
+    return not row[0]
+
+
+def _add_part(db: sqlite3.Connection, digest: str, start: int, part: bytes) -> None:
+    db.execute("INSERT OR IGNORE INTO output_parts VALUES (?, ?, ?)", (digest, start, part))
+
+
+def _end(db: sqlite3.Connection, digest: str) -> None:
+    db.execute("UPDATE outputs SET whole = 1 WHERE digest = ?", (digest,))
 
 
 def _outputs_of(db: sqlite3.Connection, session_id: str, digest: str) -> tuple[Output, ...] | None:

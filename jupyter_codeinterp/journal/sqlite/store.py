@@ -58,9 +58,9 @@ class SqliteStore(Ops):
     """The journal in the file ``path``. The constructor raises nothing (see ``JournalFile``).
 
     Every method is one transaction, and raises StoreError: disk_full, read_only, locked, damaged,
-    not_found, too_new, unknown_session, repeated, disk_error. Synchronous on purpose: an append
-    takes 0.1 ms (SQLite, WAL). On a network drive a thread makes the appends; the error of one is
-    raised at the next append, or at ``settle``.
+    not_found, too_new, too_old, unknown_session, repeated, disk_error. Synchronous on purpose: an
+    append takes 0.1 ms (SQLite, WAL). On a network drive a thread makes the appends; the error of
+    one is raised at the next append, or at ``settle``.
     """
 
     # --- sessions --------------------------------------------------------------------
