@@ -17,10 +17,11 @@ change nothing. ``jupyter codeinterp doctor`` names a refused tool::
     )
 
 To add models, name a ``Provider`` in the group ``jupyter_codeinterp.providers``, with the entry
-point named like the provider. Its ``connect`` returns a ``Connection``, whose ``stream`` yields
-``ModelText``, ``ModelToolInput``, …, and ``ModelDone`` last::
+point named like the provider. Its ``connect`` runs in a worker thread and returns a
+``Connection``, whose ``stream`` yields ``ModelText``, ``ModelToolInput``, …, and ``ModelDone``
+last::
 
-    def connect(credentials: Callable[[], Credentials], settings: Settings) -> Connection:
+    def connect(credentials: Credentials, settings: Settings) -> Connection:
         return AcmeModels(credentials, settings.max_tokens)
 
     ACME = Provider("acme", "Acme", connect, "fast", key_variables=("ACME_KEY",))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+import httpx2
 import msgspec
 import pytest
 
 from jupyter_codeinterp.base.errors import ModelError
 from jupyter_codeinterp.models.anthropic.services import ANTHROPIC
-from jupyter_codeinterp.models.http.model import HttpModel
+from jupyter_codeinterp.models.http.model import ATTEMPTS, HttpModel, backoff
+from jupyter_codeinterp.models.http.provider import provider_of
 from jupyter_codeinterp.models.http.service import Service
 from jupyter_codeinterp.wire.messages import Message, Text, user
 from jupyter_codeinterp.wire.ports import (
@@ -22,6 +24,7 @@ from jupyter_codeinterp.wire.ports import (
     ModelThinking,
     ToolSpec,
 )
+from jupyter_codeinterp.wire.providers import Credentials, Settings
 from tests.fake_anthropic import FakeAnthropic, Step
 
 KEY = "sk-ant-test-key-0123456789"
@@ -52,6 +55,26 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     monkeypatch.setenv("ANTHROPIC_CONFIG_DIR", str(tmp_path))
 
 
+def connected(
+    service: Service,
+    key: str | None = None,
+    url: str | None = None,
+    *,
+    attempts: int = ATTEMPTS,
+    wait: Callable[[int], float] = backoff,
+    silence: float | None = None,
+    **settings: Any,
+) -> HttpModel:
+    """The models of a service as the registry connects them. ``attempts``, ``wait`` and
+    ``silence`` (seconds without a byte) are a test's."""
+    model: Any = provider_of(service).connect(Credentials(key, url), Settings(**settings))
+    model.attempts, model.wait = attempts, wait
+    if silence is not None:
+        model._client.timeout = httpx2.Timeout(silence, connect=10.0)
+    assert isinstance(model, HttpModel)
+    return model
+
+
 def asking(*messages: Message, model: str = "claude-sonnet-5-5") -> ModelRequest:
     return ModelRequest(model, "Be brief.", TOOLS, messages or (user(Text("Add."), Text("Now.")),))
 
@@ -63,7 +86,7 @@ async def talking(
     """A model and the fake that it talks to; nothing that it sends may be wrong."""
     async with FakeAnthropic(steps) as api:
         options = {"wait": lambda attempt: 0.0, **options}
-        model = HttpModel(service, lambda: (key, api.url), **options)
+        model = connected(service, key, api.url, **options)
         try:
             yield model, api
         finally:

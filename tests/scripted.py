@@ -386,6 +386,9 @@ class Bench:
         self.document = MemoryDocument(store, self.info.session_id, notebook)
         self.session = self._session()
 
+    async def _model(self, name: str) -> Any:
+        return self.model
+
     def _session(self) -> Session:
         place = MemoryPlace(self.document, self.kernel, self.beside)
         info = self.store.get(self.info.session_id)
@@ -395,7 +398,7 @@ class Bench:
             Services(
                 self.store,
                 self.rules,
-                lambda name: self.model,
+                self._model,
                 built_in_tools(),
                 self.hooks,
             ),

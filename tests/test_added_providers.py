@@ -29,7 +29,7 @@ class AcmeModels:
     always_ask = False
 
     def __init__(self, credentials, settings):
-        assert credentials().key is None and settings.max_tokens == 16_000
+        assert credentials.key is None and settings.max_tokens == 16_000
 
     async def info(self, model):
         if model == "unknown":

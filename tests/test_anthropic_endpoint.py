@@ -6,15 +6,15 @@ import asyncio
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jupyter_codeinterp.base.errors import ModelError
 from jupyter_codeinterp.models.anthropic.services import ANTHROPIC
-from jupyter_codeinterp.models.http.model import HttpModel
 from jupyter_codeinterp.wire.ports import ModelText
-from tests.anthropic_talk import CLAUDE, KEY, asking, events, failure, joined
+from tests.anthropic_talk import CLAUDE, KEY, asking, connected, events, failure, joined
 from tests.anthropic_talk import environment as environment  # a fixture
 from tests.fake_anthropic import FakeAnthropic, answer, on_loop, text
 
@@ -30,7 +30,7 @@ async def test_no_key_for_anthropic_sends_nothing() -> None:
 @on_loop
 async def test_a_server_that_wants_no_key_gets_none() -> None:
     async with FakeAnthropic(check=False) as api:
-        model = HttpModel(ANTHROPIC, lambda: (None, api.url))
+        model = connected(ANTHROPIC, None, api.url)
         with pytest.raises(ModelError) as caught:
             await events(model, asking())
         await model.aclose()
@@ -48,7 +48,7 @@ def test_the_environment_gives_key_and_address(
         async with FakeAnthropic([answer(text("Hi."))]) as api:
             monkeypatch.setenv(variable, KEY)
             monkeypatch.setenv("ANTHROPIC_BASE_URL", f"{api.url}/")
-            model = HttpModel(CLAUDE)
+            model = connected(CLAUDE)
             assert joined(await events(model, asking()), ModelText) == "Hi."
             await model.aclose()
         assert api.requests[0].headers["authorization"] == f"Bearer {KEY}"
@@ -63,7 +63,7 @@ def test_the_environments_key_goes_nowhere_else(monkeypatch: pytest.MonkeyPatch)
             monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
             monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", f"X-Secret: {KEY}\nX-Other: {KEY}")
             monkeypatch.setenv("ANTHROPIC_BASE_URL", home.url)
-            model = HttpModel(ANTHROPIC, lambda: (None, elsewhere.url))
+            model = connected(ANTHROPIC, None, elsewhere.url)
             with pytest.raises(ModelError):
                 await events(model, asking())
             await model.info("claude-sonnet-5-5")
@@ -74,25 +74,12 @@ def test_the_environments_key_goes_nowhere_else(monkeypatch: pytest.MonkeyPatch)
     run()
 
 
-@on_loop
-async def test_a_pasted_key_counts_from_the_next_call() -> None:
-    keys = ["wrong-key"]
-    async with FakeAnthropic([answer(text("Hi."))]) as api:
-        model = HttpModel(CLAUDE, lambda: (keys[-1], api.url))
-        with pytest.raises(ModelError) as caught:
-            await events(model, asking())
-        assert caught.value.code == "wrong_key"
-        keys.append(f" {KEY}\n")
-        assert joined(await events(model, asking()), ModelText) == "Hi."
-        await model.aclose()
-
-
 @pytest.mark.parametrize("key", ["ключ", "a b", "a\x00b", "a\nb"])
 def test_an_impossible_key_is_refused_without_quoting_it(key: str) -> None:
     @on_loop
     async def run() -> None:
         with pytest.raises(ModelError) as caught:
-            await events(HttpModel(ANTHROPIC, lambda: (key, None)), asking())
+            await events(connected(ANTHROPIC, key), asking())
         assert caught.value.code == "wrong_key" and key not in caught.value.message
 
     run()
@@ -103,7 +90,7 @@ def test_an_impossible_address_is_said(url: str) -> None:
     @on_loop
     async def run() -> None:
         with pytest.raises(ModelError) as caught:
-            await events(HttpModel(ANTHROPIC, lambda: (KEY, url)), asking())
+            await events(connected(ANTHROPIC, KEY, url), asking())
         assert caught.value.code == "bad_request" and url in caught.value.message
 
     run()
@@ -115,7 +102,7 @@ def test_an_impossible_address_is_said(url: str) -> None:
 @on_loop
 async def test_the_server_knows_its_models_and_is_asked_once() -> None:
     async with FakeAnthropic(models={"claude-opus-5-5": "Opus!"}, context_window=123_456) as api:
-        model = HttpModel(CLAUDE, lambda: (KEY, api.url))
+        model = connected(CLAUDE, KEY, api.url)
         for _ in range(3):
             info = await model.info("claude-opus-5-5")
         assert (info.name, info.context_window) == ("Opus!", 123_456)
@@ -130,7 +117,7 @@ def test_without_the_servers_word_the_table_serves(server: Any) -> None:
     @on_loop
     async def run() -> None:
         async with FakeAnthropic(**server) as api:
-            model = HttpModel(ANTHROPIC, lambda: (KEY, api.url))
+            model = connected(ANTHROPIC, KEY, api.url)
             info = await asyncio.wait_for(model.info("claude-sonnet-5-5"), 30)
             assert (info.name, info.prices) == ("Claude Sonnet 5.5", None)
             assert (await model.info("claude-sonnet-5-5")) == info
@@ -147,10 +134,9 @@ def test_information_never_fails_the_turn(reply: Any) -> None:
     async def run() -> None:
         path = "GET /v1/models/claude-haiku-5-5"
         async with FakeAnthropic(routes={path: lambda _: reply}) as api:
-            model = HttpModel(ANTHROPIC, lambda: (KEY, api.url))
+            model = connected(ANTHROPIC, KEY, api.url)
             assert (await model.info("claude-haiku-5-5")).name == "Claude Haiku 5.5"
             await model.aclose()
-        assert (await HttpModel(ANTHROPIC).info("claude-haiku-5-5")).name == "Claude Haiku 5.5"
 
     run()
 
@@ -158,7 +144,7 @@ def test_information_never_fails_the_turn(reply: Any) -> None:
 @on_loop
 async def test_prices_can_be_set() -> None:
     async with FakeAnthropic(models={"qwen": "Qwen"}) as api:
-        model = HttpModel(ANTHROPIC, lambda: (KEY, api.url), prices={"qwen": (1.0, 2.0, 0.0, 0.0)})
+        model = connected(ANTHROPIC, KEY, api.url, prices={"qwen": (1.0, 2.0, 0.0, 0.0)})
         assert (await model.info("qwen")).prices == (1.0, 2.0, 0.0, 0.0)
         assert [info.prices for info in await model.list_models()] == [(1.0, 2.0, 0.0, 0.0)]
         await model.aclose()
@@ -167,11 +153,11 @@ async def test_prices_can_be_set() -> None:
 @on_loop
 async def test_the_list_of_models_falls_back_or_says_why_not() -> None:
     async with FakeAnthropic(models_api=False) as api:
-        model = HttpModel(ANTHROPIC, lambda: (KEY, api.url))
+        model = connected(ANTHROPIC, KEY, api.url)
         ids = [info.id for info in await model.list_models()]
         assert ids == ["claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5"]
         await model.aclose()
-        model = HttpModel(ANTHROPIC, lambda: ("wrong", api.url))
+        model = connected(ANTHROPIC, "wrong", api.url)
         with pytest.raises(ModelError) as caught:
             await model.list_models()
         assert caught.value.code == "wrong_key"
@@ -181,26 +167,35 @@ async def test_the_list_of_models_falls_back_or_says_why_not() -> None:
 # --- cost to the server ----------------------------------------------------------------
 
 
-def test_importing_the_adapter_imports_no_sdk() -> None:
-    script = (
-        "import sys, jupyter_codeinterp.models.http.model as m;"
-        "from jupyter_codeinterp.models.anthropic import clouds;"
-        "import jupyter_codeinterp.models.openai.services;"
-        "from jupyter_codeinterp.models.anthropic.services import ANTHROPIC;"
-        "m.HttpModel(ANTHROPIC);"
-        "print([n for n in ('anthropic', 'openai', 'httpx2', 'pydantic') if n in sys.modules])"
-    )
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"
-
-
-def test_the_sdk_is_imported_in_a_thread_of_its_own() -> None:
-    """In a process of its own, for the import to be the first."""
-    script = """
+MODELS = """
 import asyncio, sys, threading
-from jupyter_codeinterp.models.http.model import HttpModel
-from jupyter_codeinterp.models.anthropic.services import ANTHROPIC
+from pathlib import Path
+from jupyter_codeinterp.models.offered import Models
+from jupyter_codeinterp.view.redaction.secrets import Secrets
 
+models = Models(Path(sys.argv[1]), Secrets(), default_model="sonnet", base_url=None)
+"""
+
+
+def printed(script: str, *arguments: str) -> str:
+    """In a process of its own, for the import to be the first."""
+    command = [sys.executable, "-c", MODELS + script, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_what_the_servers_start_and_its_status_need_imports_no_sdk(tmp_path: Path) -> None:
+    script = """
+models.configured, models.default_for("a.ipynb"), models.connections(), models.key_variables()
+print([n for n in ("anthropic", "openai", "httpx2", "pydantic") if n in sys.modules])
+"""
+    assert printed(script, str(tmp_path)).strip() == "[]"
+
+
+def test_the_sdk_is_imported_in_a_thread_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    script = """
 class Spy:
     def find_spec(self, name, *_):
         if name in ("anthropic", "httpx2"):
@@ -209,11 +204,12 @@ class Spy:
 sys.meta_path.insert(0, Spy())
 
 async def main():
-    model = HttpModel(ANTHROPIC, lambda: ("k", "http://127.0.0.1:9"))
-    await model.info("claude-sonnet-5-5")
-    await model.aclose()
+    await models.get("claude-sonnet-5-5")
+    await models.close()
 
 asyncio.run(main())
 """
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert sorted(run.stdout.splitlines()) == ["anthropic False", "httpx2 False"]
+    assert sorted(printed(script, str(tmp_path)).splitlines()) == [
+        "anthropic False",
+        "httpx2 False",
+    ]

@@ -9,9 +9,8 @@ import pytest
 
 from jupyter_codeinterp.base.errors import ModelError
 from jupyter_codeinterp.models.anthropic.services import ANTHROPIC
-from jupyter_codeinterp.models.http.model import HttpModel
 from jupyter_codeinterp.wire.ports import ModelRetry, ModelText
-from tests.anthropic_talk import KEY, ask, asking, events, failure, joined, talking
+from tests.anthropic_talk import KEY, ask, asking, connected, events, failure, joined, talking
 from tests.anthropic_talk import environment as environment  # a fixture
 from tests.fake_anthropic import (
     FakeAnthropic,
@@ -46,7 +45,7 @@ from tests.fake_anthropic import (
 def test_what_fails_before_the_first_word_is_tried_again(fault: Step, code: str) -> None:
     @on_loop
     async def run() -> None:
-        shown = await ask(fault, answer(text("Here.")), stall=0.3)
+        shown = await ask(fault, answer(text("Here.")), silence=0.3)
         retry = shown[0]
         assert isinstance(retry, ModelRetry)
         assert (retry.code, retry.attempt) == (code, 1) and retry.message
@@ -167,7 +166,7 @@ async def test_the_server_may_name_a_time_for_the_last_failure() -> None:
 @on_loop
 async def test_an_answer_that_is_no_stream_is_said() -> None:
     async with FakeAnthropic(routes={"POST /v1/messages": lambda _: {"hello": 1}}) as api:
-        model = HttpModel(ANTHROPIC, lambda: (KEY, api.url), attempts=1)
+        model = connected(ANTHROPIC, KEY, api.url, attempts=1)
         with pytest.raises(ModelError) as caught:
             await events(model, asking())
         await model.aclose()
@@ -188,7 +187,7 @@ def test_a_stream_of_something_else_is_said(data: str) -> None:
 
         async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
             host, port = server.sockets[0].getsockname()
-            model = HttpModel(ANTHROPIC, lambda: (KEY, f"http://{host}:{port}"), attempts=1)
+            model = connected(ANTHROPIC, KEY, f"http://{host}:{port}", attempts=1)
             with pytest.raises(ModelError) as caught:
                 await events(model, asking())
             await model.aclose()

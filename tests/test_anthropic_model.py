@@ -10,7 +10,6 @@ import msgspec
 import pytest
 
 from jupyter_codeinterp.models.anthropic.services import ANTHROPIC
-from jupyter_codeinterp.models.http.model import HttpModel
 from jupyter_codeinterp.models.http.service import Service
 from jupyter_codeinterp.wire.messages import (
     Image,
@@ -24,7 +23,18 @@ from jupyter_codeinterp.wire.messages import (
     user,
 )
 from jupyter_codeinterp.wire.ports import ModelDone, ModelText, ModelToolInput, ToolSpec
-from tests.anthropic_talk import CLAUDE, KEY, PNG, ask, asking, done, events, joined, talking
+from tests.anthropic_talk import (
+    CLAUDE,
+    KEY,
+    PNG,
+    ask,
+    asking,
+    connected,
+    done,
+    events,
+    joined,
+    talking,
+)
 from tests.anthropic_talk import environment as environment  # a fixture
 from tests.fake_anthropic import (
     FakeAnthropic,
@@ -202,7 +212,7 @@ async def test_anthropic_gets_all_its_features() -> None:
 async def test_other_servers_get_the_plain_api() -> None:
     plot = Image(ImageSource("image/png", PNG))
     async with FakeAnthropic([answer(run_cell("1")), answer(text("ok"))]) as api:
-        model = HttpModel(ANTHROPIC, lambda: (KEY, api.url))  # the host decides
+        model = connected(ANTHROPIC, KEY, api.url)  # the host decides
         end = (await events(model, asking()))[-1]
         assert isinstance(end, ModelDone)
         said = results(end.message, Text("status=ok"), plot)
@@ -233,7 +243,7 @@ def test_unsigned_thinking_goes_back_only_where_it_is_not_refused() -> None:
     @on_loop
     async def kinds(service: Service, expected: list[str]) -> None:
         async with FakeAnthropic([answer(unsigned, text("Hi"))] * 2, check=False) as api:
-            model = HttpModel(service, lambda: (KEY, api.url))
+            model = connected(service, KEY, api.url)
             end = (await events(model, asking()))[-1]
             assert isinstance(end, ModelDone)
             assert end.message.content[0] == Thinking("Hm.", "")

@@ -23,7 +23,7 @@ from jupyter_codeinterp.models.http.service import Service, resolve
 from jupyter_codeinterp.wire.messages import Text, user
 from jupyter_codeinterp.wire.ports import ModelRequest, ModelText
 from jupyter_codeinterp.wire.providers import Credentials, origin
-from tests.anthropic_talk import joined
+from tests.anthropic_talk import connected, joined
 from tests.fake_anthropic import HttpError, Step, answer, on_loop, text
 from tests.fake_clouds import (
     ACCESS_KEY,
@@ -76,7 +76,7 @@ async def said(model: HttpModel, cloud: Service) -> str:
 async def failure(cloud: Service, **options: Any) -> ModelError:
     options = {"attempts": 1, **options}
     with pytest.raises(ModelError) as caught:
-        await said(HttpModel(cloud, **options), cloud)
+        await said(connected(cloud, **options), cloud)
     assert SECRET_KEY not in str(caught.value) and caught.value.__cause__ is None
     return caught.value
 
@@ -98,7 +98,7 @@ def test_a_request_to_bedrock_is_signed_as_aws_wants(monkeypatch: pytest.MonkeyP
     async def run() -> None:
         async with FakeBedrock([answer(text("Hi."))]) as api:
             monkeypatch.setenv("ANTHROPIC_BEDROCK_BASE_URL", api.url)
-            assert await said(HttpModel(BEDROCK), BEDROCK) == "Hi."
+            assert await said(connected(BEDROCK), BEDROCK) == "Hi."
             headers = api.requests[0].headers
             assert api.violations == []
         assert headers["authorization"].startswith(f"AWS4-HMAC-SHA256 Credential={ACCESS_KEY}/")
@@ -123,7 +123,7 @@ def test_keys_of_a_profile_are_found_and_kept_out_of_everything(
     async def run() -> None:
         async with FakeBedrock([answer(text("Hi."))]) as api:
             monkeypatch.setenv("ANTHROPIC_BEDROCK_BASE_URL", api.url)
-            assert await said(HttpModel(BEDROCK, learn=learnt.append), BEDROCK) == "Hi."
+            assert await said(connected(BEDROCK, learn=learnt.append), BEDROCK) == "Hi."
 
     run()
     assert set(learnt) == {SECRET_KEY, SESSION}
@@ -147,8 +147,9 @@ def test_a_token_of_google_is_made_used_and_kept_out_of_everything(
                 monkeypatch.setenv("ANTHROPIC_VERTEX_BASE_URL", f"{api.url}/v1")
                 monkeypatch.setenv("ANTHROPIC_VERTEX_PROJECT_ID", "my-project")
                 monkeypatch.setenv("CLOUD_ML_REGION", "eu-west-1")
-                model = HttpModel(VERTEX, learn=learnt.append)
-                assert await said(model, VERTEX) == "Hi."
+                model = connected(VERTEX, learn=learnt.append)
+                shown = [event async for event in model.stream(asking(VERTEX))]
+                assert joined(shown, ModelText) == "Hi."
                 assert api.requests[0].headers["authorization"] == f"Bearer {TOKEN}"
                 assert tokens.asked == 1 and api.violations == []
                 with pytest.raises(ModelError) as caught:
@@ -168,7 +169,7 @@ def test_a_key_of_foundry_belongs_to_its_resource(monkeypatch: pytest.MonkeyPatc
         async with FakeFoundry([answer(text("Hi."))]) as api:
             monkeypatch.setenv("ANTHROPIC_FOUNDRY_BASE_URL", api.place)
             monkeypatch.setenv("ANTHROPIC_FOUNDRY_API_KEY", KEY)
-            assert await said(HttpModel(FOUNDRY), FOUNDRY) == "Hi."
+            assert await said(connected(FOUNDRY), FOUNDRY) == "Hi."
             headers = api.requests[0].headers
         assert headers["x-api-key"] == KEY
         assert "of-anthropic" not in str(headers).lower()
@@ -188,7 +189,7 @@ def test_a_missing_package_is_said_with_the_line_that_installs_it(
 
     @on_loop
     async def run() -> None:
-        error = await failure(cloud, endpoint=lambda: (KEY, "https://127.0.0.1:9/v1"))
+        error = await failure(cloud, key=KEY, url="https://127.0.0.1:9/v1")
         assert error.code == "not_installed"
         assert f'pip install "jupyter_codeinterp[{cloud.name}]"' in error.message
 
@@ -199,7 +200,7 @@ def test_a_missing_package_is_said_with_the_line_that_installs_it(
 def test_a_cloud_without_a_place_asks_for_one(cloud: Service) -> None:
     @on_loop
     async def run() -> None:
-        error = await failure(cloud, environment={})
+        error = await failure(cloud)
         assert error.code == "bad_request" and cloud.unsaid in error.message
 
     run()
@@ -214,16 +215,16 @@ def test_a_cloud_without_a_place_asks_for_one(cloud: Service) -> None:
     ],
     ids=lambda it: getattr(it, "name", ""),
 )
-def test_without_credentials_it_is_said_what_to_run(cloud: Service, words: str) -> None:
-    places = {
-        "AWS_REGION": "eu-west-1",
-        "ANTHROPIC_VERTEX_PROJECT_ID": "my-project",
-        "ANTHROPIC_FOUNDRY_RESOURCE": "mine",
-    }
+def test_without_credentials_it_is_said_what_to_run(
+    cloud: Service, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_REGION", "eu-west-1")
+    monkeypatch.setenv("ANTHROPIC_VERTEX_PROJECT_ID", "my-project")
+    monkeypatch.setenv("ANTHROPIC_FOUNDRY_RESOURCE", "mine")
 
     @on_loop
     async def run() -> None:
-        error = await failure(cloud, environment=places)
+        error = await failure(cloud)
         assert error.code == "no_key" and words in error.message
 
     run()
@@ -244,7 +245,7 @@ def test_expired_credentials_of_aws_are_said_to_be_and_new_ones_are_taken(
         api = FakeBedrock([answer(text("Hi."))])
         async with api:
             monkeypatch.setenv("ANTHROPIC_BEDROCK_BASE_URL", api.url)
-            model = HttpModel(BEDROCK, attempts=1)
+            model = connected(BEDROCK, attempts=1)
             api.expired = True
             with pytest.raises(ModelError) as caught:
                 await anext(model.stream(asking(BEDROCK)))
@@ -313,7 +314,7 @@ def test_credentials_of_the_machine_go_to_no_address_that_a_person_names(
             file = service_account(tmp_path / "account.json", tokens.url)
             monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(file))
             async with WIRES[cloud.name].fake() as api:
-                error = await failure(cloud, endpoint=lambda: (None, api.place))
+                error = await failure(cloud, url=api.place)
                 assert api.exchanges == [] and tokens.asked == 0
         assert error.code == "no_key" and "nothing is sent there" in error.message
 
@@ -342,12 +343,16 @@ def test_credentials_of_the_machine_go_to_no_address_that_a_person_names(
         ),
     ],
 )
-def test_the_environment_names_the_place(cloud: Service, places: dict[str, str], url: str) -> None:
-    found = resolve(cloud, None, None, places)
+def test_the_environment_names_the_place(
+    cloud: Service, places: dict[str, str], url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in places.items():
+        monkeypatch.setenv(name, value)
+    found = resolve(cloud, None, None)
     assert (found.base_url, found.signs_in) == (url, bool(cloud.sign_in))
     here = origin(url).removesuffix(":443")
     for other in (f"{here}.evil.example", url.replace("https", "http"), "https://evil.example"):
-        assert not resolve(cloud, None, other, places).signs_in
+        assert not resolve(cloud, None, other).signs_in
 
 
 @pytest.mark.usefixtures("aws")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import stat
-from functools import partial
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from jupyter_codeinterp.models.offered import AllowedModels, Models, registry
 from jupyter_codeinterp.view.redaction.secrets import Secrets
 from jupyter_codeinterp.wire.messages import Message, Text
 from jupyter_codeinterp.wire.ports import ModelDone, ModelRequest
-from jupyter_codeinterp.wire.providers import Credentials, Settings, origin
+from jupyter_codeinterp.wire.providers import Credentials, Provider, Settings, origin
 from tests.fake_anthropic import FakeAnthropic, answer, call, in_order, text
 from tests.fake_clouds import FakeBedrock
 from tests.local_addresses import NOBODY, elsewhere
@@ -228,7 +227,7 @@ async def test_each_server_is_asked_as_it_wants_to_be(
         for variable in row.key_variables:
             monkeypatch.setenv(variable, key)
         for entered in (Credentials(), Credentials(key or None, fake.url + prefix)):
-            connection = one.connect(partial(Credentials, entered.key, entered.url), Settings())
+            connection = one.connect(entered, Settings())
             found = [info.id for info in await connection.list_models()]
             assert found == list(row.models or ["theirs"])
             events = [event async for event in connection.stream(ask("theirs"))]
@@ -241,7 +240,7 @@ async def test_each_server_is_asked_as_it_wants_to_be(
             assert exchange.headers.get("x-api-key", "") == (KEY if both else "")
         assert row.models or not fake.violations, "but for the empty one that asks who is there"
         async with FakeAnthropic(keyless=True) as other:
-            connection = one.connect(lambda: Credentials(None, other.url), Settings())
+            connection = one.connect(Credentials(None, other.url), Settings())
             await connection.list_models()
             await connection.aclose()
             assert all(KEY not in str(x.headers) for x in other.exchanges), "bound to its origin"
@@ -255,10 +254,29 @@ async def test_another_providers_request_to_anthropic_has_no_key_of_the_environm
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://gateway.example")
     (one,) = [provider for provider in providers() if provider.name == "ollama"]
     there = "https://api.anthropic.com"
-    made: Any = one.connect(lambda: Credentials(None, there), Settings())
-    await made.prepare()
-    assert ANOTHER not in (made._connection._client.api_key or "")
+    made: Any = one.connect(Credentials(None, there), Settings())
+    assert ANOTHER not in (made._client.api_key or "")
     await made.aclose()
+
+
+async def test_a_new_key_counts_from_the_next_turn_and_a_running_answer_goes_on(
+    tmp_path: Path,
+) -> None:
+    turns = [answer(text("One. Two.")), answer(text("Three."))]
+    async with FakeAnthropic(in_order(turns), keyless=True) as api:
+        made = models(tmp_path)
+        await made.connect("anthropic", KEY, api.url)
+        model = await made.get("claude-sonnet-5-5")
+        assert await made.get("claude-opus-5-5") is model, "one connection for all of its models"
+        events = model.stream(ask("claude-sonnet-5-5"))
+        await anext(events)
+        await made.connect("anthropic", ANOTHER, api.url)
+        assert isinstance([event async for event in events][-1], ModelDone)
+        async for _ in (await made.get("claude-sonnet-5-5")).stream(ask("claude-sonnet-5-5")):
+            pass
+        sent = [request.headers["authorization"] for request in api.requests]
+        assert sent == [f"Bearer {KEY}", f"Bearer {ANOTHER}"]
+        await made.close()
 
 
 @pytest.mark.parametrize("name", ["openrouter", "zai", "deepseek"])
@@ -279,20 +297,18 @@ async def test_an_import_that_takes_long_is_not_in_the_time_to_list_models(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Heavy:
-        def __init__(self) -> None:
-            self.ready = asyncio.Event()
-
-        async def prepare(self) -> None:
-            await asyncio.sleep(0.3)
-            self.ready.set()
+        def __init__(self, *given: Any) -> None:
+            time.sleep(0.3)
 
         async def list_models(self) -> list[Any]:
-            await self.ready.wait()
             return ["its own"]
 
+        async def aclose(self) -> None:
+            pass
+
     monkeypatch.setattr(registry, "LIST_TIMEOUT", 0.2)
-    heavy: Any = Heavy()
-    found: list[Any] = await registry._models_of(heavy)
+    heavy: Any = Heavy
+    found: list[Any] = await registry._try(Provider("a", "A", heavy), Credentials(), Settings())
     assert found == ["its own"]
 
 
@@ -319,10 +335,10 @@ async def test_only_what_is_allowed_answers(tmp_path: Path, api: FakeAnthropic) 
         "",
     ):
         with pytest.raises(ModelError) as caught:
-            made.get(refused)
+            await made.get(refused)
         assert caught.value.code == "not_allowed", refused
     for allowed in ("claude-sonnet-5-5", "anthropic/claude-sonnet-5-5", "vllm/any"):
-        made.get(allowed)
+        await made.get(allowed)
     with pytest.raises(CommandError, match="does not allow Ollama"):
         await made.connect("ollama", "", "")
     assert [x.provider for x in (await made.local_servers()).servers] == ["vllm"]

@@ -103,10 +103,10 @@ async def test_the_demo_answers_its_own_notebook_as_long_as_there_is_no_key(
     found = models(tmp_path)
     assert found.default_for("work/codeinterp-demo/sales.ipynb") == DEMO_MODEL
     assert found.default_for("sales.ipynb") == "sonnet"
-    assert found.get(DEMO_MODEL).always_ask, "so that a folder's name grants nothing"
-    assert not found.get("sonnet").always_ask
+    assert (await found.get(DEMO_MODEL)).always_ask, "so that a folder's name grants nothing"
     monkeypatch.setenv("ANTHROPIC_API_KEY", "env-api-key")
     assert models(tmp_path).default_for("codeinterp-demo/sales.ipynb") == "sonnet"
+    assert not (await models(tmp_path).get("sonnet")).always_ask
     assert [info.id for info in (await found.available())[0]] == [DEMO_MODEL]
 
 

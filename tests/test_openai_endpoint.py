@@ -11,14 +11,13 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.base.errors import ModelError
-from jupyter_codeinterp.models.http.model import HttpModel
 from jupyter_codeinterp.models.http.service import resolve
 from jupyter_codeinterp.models.offered import Models
 from jupyter_codeinterp.models.openai.services import providers
 from jupyter_codeinterp.view.redaction.secrets import Secrets
 from jupyter_codeinterp.wire.ports import ModelText
 from jupyter_codeinterp.wire.providers import Credentials, Providers
-from tests.anthropic_talk import joined
+from tests.anthropic_talk import connected, joined
 from tests.fake_anthropic import answer, on_loop, text
 from tests.fake_openai import AZURE, GEMINI, LOCAL, MISTRAL, RESPONSES, FakeOpenAI, errors
 from tests.wires import KEY, OF, WIRES, Wire, every
@@ -35,7 +34,7 @@ def test_no_key_for_a_public_service_sends_nothing(name: str) -> None:
     @on_loop
     async def run() -> None:
         with pytest.raises(ModelError) as caught:
-            await anext(HttpModel(OF[name]).stream(CHAT.asking()))
+            await anext(connected(OF[name]).stream(CHAT.asking()))
         assert caught.value.code == "no_key"
         assert OF[name].label in caught.value.message
         assert OF[name].key_variables[0] in caught.value.message
@@ -46,7 +45,7 @@ def test_no_key_for_a_public_service_sends_nothing(name: str) -> None:
 @on_loop
 async def test_a_server_without_an_address_is_asked_for_one() -> None:
     with pytest.raises(ModelError) as caught:
-        await anext(HttpModel(OF["openai-compatible"]).stream(CHAT.asking()))
+        await anext(connected(OF["openai-compatible"]).stream(CHAT.asking()))
     assert caught.value.code == "bad_request" and "Name the address" in caught.value.message
 
 
@@ -62,7 +61,7 @@ def test_what_the_environment_has_for_openai_goes_nowhere_else(
             monkeypatch.setenv("OPENAI_PROJECT_ID", KEY)
             monkeypatch.setenv("OPENAI_COMPATIBLE_API_KEY", KEY)
             monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"X-Secret: {KEY}\nAuthorization: {KEY}")
-            model = wire.connect(lambda: (None, elsewhere.url))
+            model = wire.connect(None, elsewhere.url)
             for call in (model.list_models(), anext(model.stream(wire.asking()))):
                 with pytest.raises(ModelError) as caught:
                     await call
@@ -85,7 +84,7 @@ def test_the_environment_gives_key_address_and_organization(
             monkeypatch.setenv("OPENAI_API_KEY", KEY)
             monkeypatch.setenv("OPENAI_BASE_URL", f"{api.url}/v1/")
             monkeypatch.setenv("OPENAI_ORG_ID", "org-x")
-            model = HttpModel(OF["openai"])
+            model = connected(OF["openai"])
             shown = [event async for event in model.stream(CHAT.asking())]
             assert joined(shown, ModelText) == "Hi."
             await model.aclose()
@@ -100,7 +99,7 @@ def test_a_resource_of_azure_is_asked_where_its_api_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with pytest.raises(ModelError, match=r"such as https://my-resource\.openai\.azure\.com"):
-        resolve(OF["azure-openai"], KEY, None, {})
+        resolve(OF["azure-openai"], KEY, None)
 
     @on_loop
     async def run() -> None:
@@ -108,14 +107,13 @@ def test_a_resource_of_azure_is_asked_where_its_api_is(
             monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", f"{api.url}/")
             monkeypatch.setenv("AZURE_OPENAI_API_KEY", KEY)
             monkeypatch.setenv("OPENAI_API_KEY", "sk-of-openai-0123456789")
-            model = HttpModel(OF["azure-openai"])
+            model = connected(OF["azure-openai"])
             shown = [event async for event in model.stream(CHAT.asking())]
             assert joined(shown, ModelText) == "Hi."
             await model.aclose()
             monkeypatch.delenv("AZURE_OPENAI_API_KEY")
             with pytest.raises(ModelError, match="AZURE_OPENAI_API_KEY"):
-                await anext(model.stream(CHAT.asking()))
-            await model.aclose()
+                connected(OF["azure-openai"])
         (exchange,) = api.exchanges
         assert exchange.headers["authorization"] == f"Bearer {KEY}"
 
@@ -131,7 +129,7 @@ def test_a_resource_of_azure_is_asked_where_its_api_is(
     ],
 )
 def test_an_address_may_lack_the_path_of_the_api(given: str, root: str) -> None:
-    assert resolve(OF["openai"], KEY, given, {}).base_url == root
+    assert resolve(OF["openai"], KEY, given).base_url == root
 
 
 # --- what is asked ---------------------------------------------------------------------------
@@ -170,7 +168,7 @@ async def test_a_newer_name_of_the_limit_is_used_where_the_older_is_refused() ->
     async with FakeOpenAI(
         LOCAL, [errors.refused("max_tokens", words), answer(text("Hi."))], check=False
     ) as api:
-        model = HttpModel(OF["openai-compatible"], lambda: (KEY, api.url))
+        model = connected(OF["openai-compatible"], KEY, api.url)
         shown = [event async for event in model.stream(CHAT.asking())]
         await model.aclose()
         assert joined(shown, ModelText) == "Hi."
@@ -192,7 +190,7 @@ async def test_openai_keeps_nothing_and_gives_its_reasoning_encrypted() -> None:
 @on_loop
 async def test_only_models_that_talk_can_be_chosen() -> None:
     async with FakeOpenAI(RESPONSES) as api:
-        model = HttpModel(OF["openai"], lambda: (KEY, api.url))
+        model = connected(OF["openai"], KEY, api.url)
         ids = [info.id for info in await model.list_models()]
         await model.aclose()
     assert ids == ["gpt-6-sol", "gpt-6-luna", "gpt-6.1-terra"]
@@ -201,7 +199,7 @@ async def test_only_models_that_talk_can_be_chosen() -> None:
 @on_loop
 async def test_gemini_lists_its_models_by_longer_names() -> None:
     async with FakeOpenAI(GEMINI, models={"gemini-3-pro": ""}) as api:
-        model = HttpModel(OF["gemini"], lambda: (KEY, api.url))
+        model = connected(OF["gemini"], KEY, api.url)
         assert [info.id for info in await model.list_models()] == ["gemini-3-pro"]
         await model.aclose()
 
@@ -223,7 +221,7 @@ def test_the_window_is_read_by_any_of_its_names(entry: dict[str, Any]) -> None:
     async def run() -> None:
         listed = {"GET /v1/models": lambda _: {"data": [{"id": "m", **entry}]}}
         async with FakeOpenAI(LOCAL, routes=listed) as api:
-            model = HttpModel(OF["openai-compatible"], lambda: (None, api.url))
+            model = connected(OF["openai-compatible"], None, api.url)
             info = await model.info("m")
             assert (info.context_window, info.prices) == (4_096, None)
             assert (await model.info("other")).context_window is None
@@ -236,7 +234,7 @@ def test_the_window_is_read_by_any_of_its_names(entry: dict[str, Any]) -> None:
 async def test_mistral_says_how_long_a_conversation_may_be() -> None:
     async with FakeOpenAI(MISTRAL, context_window=32_768) as api:
         prices = {"gpt-6-sol": (1.0, 2.0, 0.0, 0.0)}
-        model = HttpModel(OF["mistral"], lambda: (KEY, api.url), prices=prices)
+        model = connected(OF["mistral"], KEY, api.url, prices=prices)
         info = await model.info("gpt-6-sol")
         await model.aclose()
     assert (info.context_window, info.prices) == (32_768, prices["gpt-6-sol"])
@@ -290,9 +288,8 @@ async def test_without_the_package_the_line_that_installs_it_is_said(
     listed, error = await models.available()
     assert error is None and not any(info.id.startswith("openai/") for info in listed)
     assert models.described("openai").said.endswith(install)
-    asked = models.get("openai/gpt-6-sol").stream(CHAT.asking())
     with pytest.raises(ModelError) as caught:
-        await anext(asked)
+        await models.get("openai/gpt-6-sol")
     assert caught.value.code == "not_installed"
     assert caught.value.message.endswith(install)
     await models.close()
@@ -307,7 +304,8 @@ async def test_a_server_is_connected_by_its_address_and_answers(tmp_path: Path) 
         listed, error = await models.available()
         assert error is None
         assert "openai-compatible/gpt-6-luna" in [info.id for info in listed]
-        stream = models.get(models.default).stream(CHAT.asking(model=models.default))
+        model = await models.get(models.default)
+        stream = model.stream(CHAT.asking(model=models.default))
         assert joined([event async for event in stream], ModelText) == "Hi."
         assert api.requests[0].body["model"] == "gpt-6-sol"
         with pytest.raises(ModelError) as caught:

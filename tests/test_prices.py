@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import date
-from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -121,9 +120,7 @@ async def test_only_a_server_that_runs_models_is_local() -> None:
         found: dict[str, list[bool]] = {}
         for provider in providers({}):
             if provider.name in ("ollama", "litellm", "zai"):
-                model = provider.connect(
-                    partial(Credentials, "a-key-for-this", api.url), Settings()
-                )
+                model = provider.connect(Credentials("a-key-for-this", api.url), Settings())
                 found[provider.name] = [info.local for info in await model.list_models()]
                 await model.aclose()
     assert found == {"ollama": [True, False], "litellm": [False] * 2, "zai": [False] * 2}
@@ -131,8 +128,8 @@ async def test_only_a_server_that_runs_models_is_local() -> None:
 
 async def test_prices_of_a_service_are_not_those_of_another_address() -> None:
     service = next(one for one in SERVICES if one.name == "openai")
-    assert resolve(service, "sk-a-key", None, {}).vendor == "openai"
-    assert resolve(service, "sk-a-key", "https://gateway.example.org/v1", {}).vendor == ""
+    assert resolve(service, "sk-a-key", None).vendor == "openai"
+    assert resolve(service, "sk-a-key", "https://gateway.example.org/v1").vendor == ""
 
 
 # --- what servers say ------------------------------------------------------------------------

@@ -6,18 +6,16 @@ import json
 from collections.abc import Iterator
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any
 from urllib.request import urlopen
 
 import pytest
 
 from jupyter_codeinterp.models.anthropic.services import ANTHROPIC
-from jupyter_codeinterp.models.http.model import HttpModel
 from jupyter_codeinterp.wire import commands as c
 from jupyter_codeinterp.wire import events as e
 from jupyter_codeinterp.wire.messages import Text, user
 from jupyter_codeinterp.wire.ports import ModelDone, ModelRead, ModelRequest, ModelText
-from tests.anthropic_talk import TOOLS, joined
+from tests.anthropic_talk import TOOLS, connected, joined
 from tests.cli import make_cli
 from tests.fake_anthropic import on_loop
 from tests.real_model import real_model
@@ -25,11 +23,7 @@ from tests.site import Site
 from tests.wires import OF, PLOT
 
 MOST = 16
-WIRES: dict[str, Any] = {
-    "messages": lambda endpoint: HttpModel(ANTHROPIC, endpoint, max_tokens=MOST),
-    "responses": lambda endpoint: HttpModel(OF["openai"], endpoint, max_tokens=MOST),
-    "chat": lambda endpoint: HttpModel(OF["openai-compatible"], endpoint, max_tokens=MOST),
-}
+WIRES = {"messages": ANTHROPIC, "responses": OF["openai"], "chat": OF["openai-compatible"]}
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +39,7 @@ def test_a_real_server_speaks_the_wire(wire: str, server: str) -> None:
 
     @on_loop
     async def run() -> None:
-        model: HttpModel = WIRES[wire](lambda: (None, server))
+        model = connected(WIRES[wire], None, server, max_tokens=MOST)
         (info,) = await model.list_models()
         messages = [user(Text("Count to fifty, please."))]
         for more in (user(Text("And what is this?"), PLOT), None):

@@ -16,7 +16,7 @@ PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
 SECTION = PAGE.split("## One cell, file by file")[1].split("\n## ")[0]
 WALK = [tuple(row) for row in re.findall(r"^\| `(\S+\.py)` +\| `(\S+)` +\|", SECTION, re.MULTILINE)]
 MOST_FILES = 18
-MOST_OBJECTS = 8
+MOST_OBJECTS = 7
 """Objects whose methods the table names: what a reader must keep in mind."""
 
 

@@ -58,6 +58,7 @@ from tests.fake_anthropic.signing import without_markers
 from tests.fake_openai import errors
 from tests.wires import KEY, PAPER, PLOT, WIRES, Wire, every, last
 from tests.wires import environment as environment  # a fixture
+from tests.wires import places as places  # a fixture
 
 CODE = 'print("größer ✓ 🎉")\n' * 4
 THINK = [name for name, wire in WIRES.items() if not wire.manner or wire.manner.reasoning]
@@ -340,7 +341,7 @@ def test_a_break_before_the_first_word_is_tried_again(wire: Wire, how: Any) -> N
     @on_loop
     async def run() -> None:
         broken = answer(text("x")).cut_by(how, after=0)
-        shown = await wire.ask(broken, answer(text("Here.")), stall=0.3)
+        shown = await wire.ask(broken, answer(text("Here.")), silence=0.3)
         assert isinstance(shown[0], ModelRetry)
         assert joined(shown, ModelText) == "Here."
 
@@ -358,7 +359,7 @@ def test_a_break_in_the_middle_is_said_and_not_retried(wire: Wire, how: Any, aft
 
     @on_loop
     async def run() -> None:
-        async with wire.talking(LONG.cut_by(how, after=after), stall=0.3) as (model, api):
+        async with wire.talking(LONG.cut_by(how, after=after), silence=0.3) as (model, api):
             shown: list[ModelEvent] = []
             with pytest.raises(ModelError) as caught:
                 async for event in model.stream(wire.asking()):
@@ -493,7 +494,7 @@ async def test_an_unknown_model_is_said(wire: Wire) -> None:
 async def test_a_server_that_does_not_listen_is_named(wire: Wire) -> None:
     async with wire.fake() as gone:
         url = gone.url
-    model = wire.connect(lambda: (KEY, url), wait=lambda attempt: 0.0, attempts=2)
+    model = wire.connect(KEY, url, wait=lambda attempt: 0.0, attempts=2)
     shown: list[ModelEvent] = []
     with pytest.raises(ModelError) as caught:
         async for event in model.stream(wire.asking()):
@@ -511,7 +512,7 @@ def test_something_else_that_answers_is_named_so(wire: Wire, body: bytes) -> Non
     @on_loop
     async def run() -> None:
         async with stranger(saying("200 OK", body, content_type="application/json")) as there:
-            model = wire.connect(lambda: (KEY, there.url), attempts=1)
+            model = wire.connect(KEY, there.url, attempts=1)
             with pytest.raises(ModelError) as caught:
                 await model.list_models()
             place = there.url.removeprefix("http://")

@@ -26,7 +26,7 @@ from jupyter_codeinterp.wire.messages import (
 )
 from jupyter_codeinterp.wire.ports import ModelDone, ModelEvent, ModelRequest
 from tests import fake_anthropic
-from tests.anthropic_talk import CLAUDE, PNG, TOOLS
+from tests.anthropic_talk import CLAUDE, PNG, TOOLS, connected
 from tests.fake_anthropic import FakeAnthropic, HttpError, Step
 from tests.fake_clouds import FakeBedrock, FakeFoundry, FakeVertex
 from tests.fake_clouds.server import PROJECT, REGION
@@ -60,9 +60,12 @@ class Wire:
     name: str
     model: str
     fake: Callable[..., FakeAnthropic]
-    connect: Callable[..., HttpModel]
+    service: Service
     faults: dict[str, HttpError]
     manner: Manner | None = None
+
+    def connect(self, key: str | None, url: str, **options: Any) -> HttpModel:
+        return connected(self.service, key, url, **options)
 
     @asynccontextmanager
     async def talking(
@@ -75,7 +78,7 @@ class Wire:
         """A model and the fake that it talks to; nothing that it sends may be wrong."""
         async with self.fake(steps) as api:
             options = {"wait": lambda attempt: 0.0, **options}
-            model = self.connect(lambda: (key, api.place), **options)
+            model = self.connect(key, api.place, **options)
             try:
                 yield model, api
             finally:
@@ -110,7 +113,7 @@ MESSAGES = Wire(
     "messages",
     "claude-sonnet-5-5",
     FakeAnthropic,
-    lambda endpoint, **options: HttpModel(CLAUDE, endpoint, **options),
+    CLAUDE,
     {
         "rate limit": fake_anthropic.rate_limited("0.01"),
         "overloaded": fake_anthropic.overloaded(),
@@ -129,7 +132,7 @@ def _of(manner: Manner) -> Wire:
         manner.name,
         "gpt-6-sol",
         lambda steps=(), **options: FakeOpenAI(manner, steps, **options),
-        lambda endpoint, **options: HttpModel(service, endpoint, **options),
+        service,
         {
             "rate limit": errors.rate_limited("0.01"),
             "overloaded": errors.overloaded(),
@@ -164,7 +167,7 @@ def _behind(cloud: Service, fake: Callable[..., FakeAnthropic]) -> Wire:
         cloud.name,
         cloud.models[0],
         fake,
-        lambda endpoint, **options: HttpModel(cloud, endpoint, environment=PLACES, **options),
+        cloud,
         faults,
     )
 
@@ -198,3 +201,10 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     for name in (*VARIABLES, "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("ANTHROPIC_CONFIG_DIR", str(tmp_path))
+
+
+@pytest.fixture(autouse=True)
+def places(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the clouds are."""
+    for name, value in PLACES.items():
+        monkeypatch.setenv(name, value)

@@ -151,9 +151,10 @@ class Workbench:
         """The file of conversations."""
         return settings.folder / "sessions.db"
 
-    def _model(self, name: str) -> Model:
+    async def _model(self, name: str) -> Model:
         """The model of this name, also a feature's. Raises ModelError."""
-        return (self.features.model_source(name) or self.models.get)(name)
+        source = self.features.model_source(name)
+        return source(name) if source is not None else await self.models.get(name)
 
     def _preload(self) -> None:
         others = (self._know_keys, self._extensions.load)

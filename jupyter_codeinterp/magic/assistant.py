@@ -89,9 +89,9 @@ class ProcessModels:
         own = self._own.default if self._own else ANTHROPIC.default_model
         return os.environ.get(MODEL) or own
 
-    def get(self, model_id: str) -> Model:
+    async def get(self, model_id: str) -> Model:
         """Raises ModelError."""
-        return self._server or self._models().get(model_id)
+        return self._server or await self._models().get(model_id)
 
     def _models(self) -> Models:
         """Raises ModelError ``bad_request``."""

@@ -144,7 +144,7 @@ class JupyterServerModel:
     def _http(self) -> httpx2.AsyncClient:
         import httpx2
 
-        from .http.connection import CLIENT_OPTIONS
+        from .http.model import CLIENT_OPTIONS
 
         if self._client is None:
             headers = {**CLIENT_OPTIONS["headers"], "Authorization": f"Bearer {self._token}"}

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -116,8 +116,8 @@ class Services:
 
     store: SqliteStore
     rules: Rules
-    model: Callable[[str], Model]
-    """The model of a name. Raises ModelError."""
+    model: Callable[[str], Awaitable[Model]]
+    """The model of a name, for one turn. Raises ModelError."""
     tools: ToolRegistry
     hooks: Sequence[Hook]
 

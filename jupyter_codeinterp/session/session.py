@@ -445,7 +445,7 @@ async def _show_end(
 
 async def _prepared(session: Session) -> AgentTurn:
     """Read the notebook, and prepare the turn."""
-    model = session.services.model(session.log.info.model)
+    model = await session.services.model(session.log.info.model)
     turn = session.task.turn = _turn(session, model)
     await undo.remove_left_drafts(turn, await turn.notebook.look())
     await _read_folder(session, turn)

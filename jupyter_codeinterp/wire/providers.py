@@ -44,8 +44,14 @@ def _ignore(secret: str) -> None:
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """An admin's settings for all models. ``prices`` as in ``ModelInfo``, by model. A connection
-    must call ``learn`` with each secret that it finds or makes, to have it removed from texts."""
+    """An admin's settings for all models.
+
+    max_tokens  most tokens of one answer, thinking included; 16,000 are some 1,500 lines of code.
+                An answer cut there ends with stop_reason ``max_tokens``
+    prices      as in ``ModelInfo``, by model; they win over all others
+    learn       a connection must call it with each secret that it finds or makes, to have it
+                removed from texts
+    """
 
     max_tokens: int = 16_000
     prices: Mapping[str, tuple[float, float, float, float]] = {}
@@ -73,9 +79,10 @@ class Provider:
     name: str
     """The first part of its models' ids: a small letter, then small letters, digits, ``_-``."""
     label: str
-    connect: Callable[[Callable[[], Credentials], Settings], Connection]
-    """Makes the connection without waiting; import heavy modules at the first request. Read the
-    credentials before each call. For a None in them, use the provider's variables."""
+    connect: Callable[[Credentials, Settings], Connection]
+    """Makes the connection, in a worker thread: before the first request, and again when a person
+    has changed the credentials. May import heavy modules, and raise ModelError. For a None in the
+    credentials, use the provider's variables."""
     default_model: str = ""
     key_variables: tuple[str, ...] = ()
     """Environment variables that may hold its key. Their values are removed from all text that

@@ -15,11 +15,10 @@ import pytest
 from jupyter_codeinterp.base.errors import ModelError
 from jupyter_codeinterp.models.anthropic.services import ANTHROPIC
 from jupyter_codeinterp.models.http import bounded
-from jupyter_codeinterp.models.http.model import HttpModel
 from jupyter_codeinterp.models.offered import Models
 from jupyter_codeinterp.view.redaction.secrets import Secrets
 from jupyter_codeinterp.wire.ports import ModelDone
-from tests.anthropic_talk import KEY, asking, events
+from tests.anthropic_talk import KEY, asking, connected, events
 from tests.anthropic_talk import environment as environment  # a fixture
 from tests.attacks.servers import (
     Answering,
@@ -109,7 +108,7 @@ def peak() -> int:
 
 async def refused(answering: Answering, key: str | None = KEY) -> tuple[ModelError, Stranger]:
     async with stranger(answering) as there:
-        model = HttpModel(ANTHROPIC, lambda: (key, there.url))
+        model = connected(ANTHROPIC, key, there.url)
         with pytest.raises(ModelError) as caught:
             await model.list_models()
         await model.aclose()
@@ -180,7 +179,7 @@ async def test_the_good_models_of_an_odd_list_can_be_chosen() -> None:
         "text",
     ]
     async with stranger(listing({"data": odd, "has_more": "maybe", "last_id": 7})) as there:
-        model = HttpModel(ANTHROPIC, lambda: (KEY, there.url))
+        model = connected(ANTHROPIC, KEY, there.url)
         found = await model.list_models()
         await model.aclose()
     assert [(info.id, info.name, info.context_window) for info in found] == [
@@ -268,7 +267,7 @@ def test_an_answer_without_end_is_cut_off(name: str) -> None:
     async def run() -> None:
         before = peak()
         async with processor_silence() as silence, stranger(ENDLESS[name]) as there:
-            model = HttpModel(ANTHROPIC, lambda: (KEY, there.url), max_tokens=MOST, attempts=1)
+            model = connected(ANTHROPIC, KEY, there.url, max_tokens=MOST, attempts=1)
             with pytest.raises(ModelError) as caught:
                 await events(model, asking())
             await model.aclose()
@@ -293,7 +292,7 @@ def test_an_answer_of_mere_signs_of_life_is_given_up(monkeypatch: pytest.MonkeyP
                 await asyncio.sleep(0.05)
 
         async with stranger(answer) as there:
-            model = HttpModel(ANTHROPIC, lambda: (KEY, there.url), attempts=1)
+            model = connected(ANTHROPIC, KEY, there.url, attempts=1)
             with pytest.raises(ModelError) as caught:
                 await events(model, asking())
             await model.aclose()
@@ -321,7 +320,7 @@ async def test_the_longest_answer_that_was_asked_for_comes_through() -> None:
         {"type": "message_stop"},
     ]
     async with stranger(streaming(START, BLOCK, *(sse(one) for one in (*wordy, *ends)))) as there:
-        model = HttpModel(ANTHROPIC, lambda: (KEY, there.url), max_tokens=tokens)
+        model = connected(ANTHROPIC, KEY, there.url, max_tokens=tokens)
         last = (await events(model, asking()))[-1]
         await model.aclose()
     assert isinstance(last, ModelDone)

@@ -85,7 +85,7 @@ def test_an_answer_without_end_is_cut_off(name: str) -> None:
         wire, answering = ENDLESS[name]
         before = peak()
         async with processor_silence() as silence, stranger(answering) as there:
-            model = WIRES[wire].connect(lambda: (KEY, there.url), max_tokens=MOST, attempts=1)
+            model = WIRES[wire].connect(KEY, there.url, max_tokens=MOST, attempts=1)
             with pytest.raises(ModelError) as caught:
                 async for _ in model.stream(WIRES[wire].asking()):
                     pass
@@ -164,7 +164,7 @@ async def test_events_of_any_shape_break_nothing(wire: Wire) -> None:
         sent = b"".join(f"data: {json.dumps(one)}\n\n".encode() for one in events)
         async with stranger(streaming(sent)) as there:
             url = there.url
-            model = wire.connect(lambda url=url: (KEY, url), attempts=1)
+            model = wire.connect(KEY, url, attempts=1)
             asked = wire.asking()
             for _again in range(2):
                 shown: list[Any] = []

@@ -10,7 +10,7 @@ from jupyter_codeinterp.base.errors import ModelError
 from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.wire import events as e
 from jupyter_codeinterp.wire.messages import Text, Usage, assistant
-from jupyter_codeinterp.wire.ports import ModelDone, ModelRetry
+from jupyter_codeinterp.wire.ports import Model, ModelDone, ModelRetry
 from tests.core.conftest import Room
 from tests.scripted import Bench, Stream, call, run, say
 
@@ -58,9 +58,14 @@ async def test_a_bad_request_is_not_tried_again(bench: Benches) -> None:
 
 async def test_a_model_that_cannot_be_had_loses_no_message(bench: Benches) -> None:
     b = bench(say("Hello."))
-    b.session.services.model = lambda name: (_ for _ in ()).throw(ModelError("no_key", "No key."))
+    had = b.session.services.model
+
+    async def none(name: str) -> Model:
+        raise ModelError("no_key", "No key.")
+
+    b.session.services.model = none
     assert (await b.turn("What is up?")).code == "no_key"
-    b.session.services.model = lambda name: b.model
+    b.session.services.model = had
     b.session.retry()
     await b.ended(2)
     assert asked(b)[0] == "What is up?" and "<context" in asked(b)[2]

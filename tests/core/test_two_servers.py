@@ -44,10 +44,13 @@ class Other:
         assert info is not None
         self.session = Session(
             info,
-            Services(self.store, b.rules, lambda name: self.model, built_in_tools(), b.hooks),
+            Services(self.store, b.rules, self._model, built_in_tools(), b.hooks),
             MemoryPlace(self.document, b.kernel),
             lambda session: self.told.append(session.info),
         )
+
+    async def _model(self, name: str) -> Any:
+        return self.model
 
     @property
     def events(self) -> list[e.Event]:

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Coroutine, Iterator
 from typing import Any
 
 from ...base.errors import CodeInterpError, CommandError
+from ...models.offered import Models
 from ...notebook.live.session_document import SessionDocument
 from ...run.approval.decisions import Alone
 from ...run.turn.ending import LIMITS
@@ -16,7 +17,6 @@ from ...session.service import Sent, carry_out
 from ...wire import events as e
 from ...wire.commands import Answer, Cancel, Decide, Retry, SendMessage, SessionCommand
 from ...wire.ops import Output
-from ...wire.ports import Model
 from ..local.bench import LocalBench
 from ..local.problems import DONE, FAILED, INTERRUPTED, LIMIT, USAGE, Problem
 from ..terminal.asking import InputClosed
@@ -71,7 +71,7 @@ class TerminalConversation:
         chosen = model or models.default_for(self._path)
         models.check(chosen)
         # Import the heavy SDK while the kernel starts in its own process.
-        self._preloading = asyncio.ensure_future(_preload_model(models.get(chosen), chosen))
+        self._preloading = asyncio.ensure_future(_preload_model(models, chosen))
         starting = asyncio.ensure_future(self._bench.kernel_ready(self._path, kernel))
         with stopping.by(starting.cancel, self.leave):
             try:
@@ -269,6 +269,7 @@ async def _goes_on(front: Front, ended: e.TurnEnded, stopping: Stopping) -> bool
     return not question.cancelled() and question.result()
 
 
-async def _preload_model(model: Model, model_id: str) -> None:
+async def _preload_model(models: Models, model_id: str) -> None:
     with contextlib.suppress(CodeInterpError):  # The turn itself reports the failure.
+        model = await models.get(model_id)
         await model.info(model_id)

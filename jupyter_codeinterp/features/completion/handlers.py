@@ -68,7 +68,7 @@ class Completions:
     async def _complete(self, given: Completion) -> Completed:
         """Raises ModelError."""
         model_id = given.model or self._models.default
-        model = self._models.get(model_id)
+        model = await self._models.get(model_id)
         if model.always_ask:
             raise ModelError("unknown_model", "The offline demo has no completions.")
         texts: list[str] = []

@@ -84,8 +84,8 @@ class _Bench(LocalBench):
     def _journal(self, settings: CodeInterpSettings) -> Path:
         return self._beside
 
-    def _model(self, name: str) -> Model:
-        return self._played or super()._model(name)
+    async def _model(self, name: str) -> Model:
+        return self._played or await super()._model(name)
 
     async def transcript(self, path: str) -> str:
         """The notebook's conversation as Markdown."""

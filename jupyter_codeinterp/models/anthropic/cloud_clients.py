@@ -21,7 +21,7 @@ from ..http.answer import mapping, string
 from ..http.faults import ApiRefusal, Fault, no_key, no_model_server
 from ..http.listing import ListedModel
 from ..http.service import no_place
-from .messages import MessagesConnection, omitted_headers
+from .messages import MessagesModel, omitted_headers
 from .services import aws_region, vertex_place
 
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
@@ -37,7 +37,7 @@ _BAD_CREDENTIALS = (
 """AWS's errors with status 403 that are about the credentials."""
 
 
-class CloudConnection(MessagesConnection):
+class CloudModel(MessagesModel):
     """A cloud's SDK client, with an entered key or with credentials that its library finds.
 
     The clouds have no list of models. A request without a question costs nothing and tests
@@ -76,7 +76,7 @@ class CloudConnection(MessagesConnection):
                 body={**msgspec.to_builtins(body), "stream": True},
                 cast_to=object,
                 stream=True,
-                stream_cls=self.stream_class,
+                stream_cls=anthropic.AsyncStream[object],
             )
         finally:
             self.learn_secrets()
@@ -85,9 +85,9 @@ class CloudConnection(MessagesConnection):
         for secret in self.current_secrets():
             if secret not in self._learnt:
                 self._learnt.add(secret)
-                self.options.learn(secret)
+                self.settings.learn(secret)
 
-    async def models(self) -> tuple[ModelInfo, ...]:
+    async def listed(self) -> tuple[ModelInfo, ...]:
         """The table's models, if place and credentials are right."""
         names = self.server.service.models
         with self.faults(names[0]):
@@ -95,12 +95,12 @@ class CloudConnection(MessagesConnection):
                 stream = await self._post({"model": names[0], "max_tokens": 1, "messages": []})
                 await stream.close()
                 raise no_model_server(self.server)
-            except self.errors.status as error:
+            except anthropic.APIStatusError as error:
                 if self.refusal(error).status not in _ANSWERED:
                     raise
         return tuple(self.info_of(ListedModel(name)) for name in names)
 
-    async def info(self, model: str) -> ModelInfo:
+    async def look_up(self, model: str) -> ModelInfo:
         return self.info_of(ListedModel(model))
 
     # --- faults --------------------------------------------------------------------------
@@ -143,7 +143,7 @@ class CloudConnection(MessagesConnection):
         return Fault("no_key", together(words, self.server.service.sign_in))
 
 
-class BedrockConnection(CloudConnection):
+class BedrockModel(CloudModel):
     """Signed requests, and answers as AWS's event stream."""
 
     def client_with(self, **options: Any) -> Any:
@@ -157,7 +157,7 @@ class BedrockConnection(CloudConnection):
         self.credential_errors = (BotoCoreError,)
         self.library_errors = (BotoCoreError, ParserError)
         server = self.server
-        region = aws_region(self.options.environment)
+        region = aws_region()
         if server.secret is None:
             self._credentials = boto3.Session(region_name=region or None).get_credentials()
             if self._credentials is None:
@@ -178,14 +178,14 @@ class BedrockConnection(CloudConnection):
         return [held[name] for name in names if isinstance(held.get(name), str) and held[name]]
 
 
-class VertexConnection(CloudConnection):
+class VertexModel(CloudModel):
     def client_with(self, **options: Any) -> Any:
         import google.auth
         from google.auth.exceptions import GoogleAuthError
 
         self.credential_errors = self.library_errors = (GoogleAuthError,)
         server = self.server
-        project, region = vertex_place(self.options.environment)
+        project, region = vertex_place()
         if not project:
             raise no_place(server.service)
         if server.secret is None:
@@ -204,7 +204,7 @@ class VertexConnection(CloudConnection):
         return [token] if isinstance(token, str) and token else []
 
 
-class FoundryConnection(CloudConnection):
+class FoundryModel(CloudModel):
     """A resource's Messages API, with the resource's key."""
 
     def client_with(self, **options: Any) -> Any:
@@ -213,8 +213,8 @@ class FoundryConnection(CloudConnection):
         )
 
 
-CONNECTIONS: dict[str, type[CloudConnection]] = {
-    "bedrock": BedrockConnection,
-    "vertex": VertexConnection,
-    "foundry": FoundryConnection,
+ADAPTERS: dict[str, type[CloudModel]] = {
+    "bedrock": BedrockModel,
+    "vertex": VertexModel,
+    "foundry": FoundryModel,
 }

@@ -10,26 +10,27 @@ Microsoft Foundry), November 2026. Bedrock's are the inference profiles that eve
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...base.sentences import Sentence
 from ...wire.providers import Provider
 from ..http.provider import provider_of
-from ..http.service import Environment, Service
+from ..http.service import Service
 from .services import aws_region, vertex_place
 
 if TYPE_CHECKING:
-    from ..http.connection import HttpConnection
+    from ..http.model import HttpModel
 
 
-def _connection(name: str) -> Callable[[], type[HttpConnection]]:
-    def connection() -> type[HttpConnection]:
-        from .cloud_clients import CONNECTIONS  # heavy SDK, in a worker thread only
+def _adapter(name: str) -> Callable[[], type[HttpModel]]:
+    def adapter() -> type[HttpModel]:
+        from .cloud_clients import ADAPTERS  # heavy SDK, in a worker thread only
 
-        return CONNECTIONS[name]
+        return ADAPTERS[name]
 
-    return connection
+    return adapter
 
 
 CLAUDE = ("claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5")
@@ -40,15 +41,15 @@ _COMMON: dict[str, Any] = {
 }
 
 
-def _bedrock_address(environment: Environment) -> str:
-    region = aws_region(environment)
+def _bedrock_address() -> str:
+    region = aws_region()
     return f"https://bedrock-runtime.{region}.amazonaws.com" if region else ""
 
 
 BEDROCK = Service(
     **_COMMON,
     name="bedrock",
-    connection=_connection("bedrock"),
+    adapter=_adapter("bedrock"),
     label="Claude on Amazon Bedrock",
     address=_bedrock_address,
     unsaid=Sentence("Set AWS_REGION, such as us-east-1, where the Jupyter server runs."),
@@ -67,8 +68,8 @@ BEDROCK = Service(
 )
 
 
-def _vertex_address(environment: Environment) -> str:
-    project, region = vertex_place(environment)
+def _vertex_address() -> str:
+    project, region = vertex_place()
     if not project:
         return ""
     if region == "global":
@@ -81,7 +82,7 @@ def _vertex_address(environment: Environment) -> str:
 VERTEX = Service(
     **_COMMON,
     name="vertex",
-    connection=_connection("vertex"),
+    adapter=_adapter("vertex"),
     label="Claude on Google Vertex AI",
     address=_vertex_address,
     unsaid=Sentence(
@@ -99,15 +100,15 @@ VERTEX = Service(
 )
 
 
-def _foundry_address(environment: Environment) -> str:
-    resource = environment.get("ANTHROPIC_FOUNDRY_RESOURCE", "").strip()
+def _foundry_address() -> str:
+    resource = os.environ.get("ANTHROPIC_FOUNDRY_RESOURCE", "").strip()
     return f"https://{resource}.services.ai.azure.com/anthropic" if resource else ""
 
 
 FOUNDRY = Service(
     **_COMMON,
     name="foundry",
-    connection=_connection("foundry"),
+    adapter=_adapter("foundry"),
     label="Claude in Microsoft Foundry",
     address=_foundry_address,
     unsaid=Sentence("Set ANTHROPIC_FOUNDRY_RESOURCE where the Jupyter server runs."),

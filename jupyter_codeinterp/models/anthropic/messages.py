@@ -1,7 +1,6 @@
 """The Messages API: a request, its stream, and its errors.
 
-Importing this module imports the SDK (1.2 s), and making a connection reads certificates and
-files (60 ms): both belong in a worker thread.
+Importing this module imports the SDK (1.2 s), so it belongs in a worker thread.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ from ...wire.messages import (
 )
 from ...wire.ports import ModelEvent, ModelInfo, ModelRequest, ToolSpec
 from ..http.answer import NOTHING_SAID, AnswerBuilder, mapping, string
-from ..http.connection import Event, HttpConnection, Reader, SdkErrors
 from ..http.faults import ApiRefusal, no_key, status_of
 from ..http.listing import entry
+from ..http.model import Event, HttpModel, Reader
 from ..http.service import ModelServer, custom_headers
 
 BRIEF = 300
@@ -34,15 +33,9 @@ BRIEF = 300
 _EPHEMERAL = {"type": "ephemeral"}
 
 
-class MessagesConnection(HttpConnection):
-    errors = SdkErrors(
-        anthropic.APIStatusError,
-        anthropic.APITimeoutError,
-        anthropic.APIConnectionError,
-        anthropic.AnthropicError,
-    )
-    stream_class = anthropic.AsyncStream[object]
-    make_http_client = anthropic.DefaultAsyncHttpxClient
+class MessagesModel(HttpModel):
+    sdk = anthropic
+    sdk_error = anthropic.AnthropicError
     models_path = "/v1/models?limit=1000"
     answers_path = "/v1/messages"
 
@@ -63,10 +56,10 @@ class MessagesConnection(HttpConnection):
     def talk(
         self, request: ModelRequest, without: frozenset[str], answer: AnswerBuilder
     ) -> tuple[Event, MessagesReader]:
-        body = request_body(request, self.options.max_tokens, claude=self.server.is_claude)
+        body = request_body(request, self.settings.max_tokens, claude=self.server.is_claude)
         return body, MessagesReader(answer)
 
-    async def info(self, model: str) -> ModelInfo:
+    async def look_up(self, model: str) -> ModelInfo:
         path = f"/v1/models/{quote(model, safe='')}"
         with self.faults(model):
             return self.info_of(entry((await self.get(path)).content))

@@ -6,25 +6,27 @@ The server's start needs this file: it imports no model.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Mapping, Sequence
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import msgspec
 
 from ...base.errors import ModelError
-from ...wire.providers import Provider
+from ...wire.providers import Credentials, Provider, Settings
 from ..http.provider import provider_of
-from ..http.service import Environment, Service
+from ..http.service import Service
 
 if TYPE_CHECKING:
-    from ..http.connection import HttpConnection
+    from ..http.model import HttpModel
 
 
-def _messages() -> type[HttpConnection]:
-    from .messages import MessagesConnection  # heavy SDK, in a worker thread only
+def _messages() -> type[HttpModel]:
+    from .messages import MessagesModel  # heavy SDK, in a worker thread only
 
-    return MessagesConnection
+    return MessagesModel
 
 
 def _is_anthropic(url: str) -> bool:
@@ -36,14 +38,14 @@ def _local(name: str, label: str, port: int, **more: Any) -> Service:
     url = f"http://127.0.0.1:{port}"
     given = {"runs_here": True, **more}
     return Service(
-        name=name, label=label, connection=_messages, url=url, local=True, own_prices=False, **given
+        name=name, label=label, adapter=_messages, url=url, local=True, own_prices=False, **given
     )
 
 
 ANTHROPIC = Service(
     name="anthropic",
     label="Anthropic",
-    connection=_messages,
+    adapter=_messages,
     url="https://api.anthropic.com",
     url_variable="ANTHROPIC_BASE_URL",
     its_host=_is_anthropic,
@@ -76,7 +78,7 @@ ROWS = (
     Service(
         name="openrouter",
         label="OpenRouter",
-        connection=_messages,
+        adapter=_messages,
         url="https://openrouter.ai/api",
         key_variables=("OPENROUTER_API_KEY",),
         key_page="https://openrouter.ai/keys",
@@ -86,7 +88,7 @@ ROWS = (
     Service(
         name="deepseek",
         label="DeepSeek",
-        connection=_messages,
+        adapter=_messages,
         url="https://api.deepseek.com/anthropic",
         x_api_key=True,
         key_variables=("DEEPSEEK_API_KEY",),
@@ -97,7 +99,7 @@ ROWS = (
     Service(
         name="moonshot",
         label="Moonshot (Kimi)",
-        connection=_messages,
+        adapter=_messages,
         url="https://api.moonshot.ai/anthropic",
         key_variables=("MOONSHOT_API_KEY",),
         key_page="https://platform.kimi.ai/console/api-keys",
@@ -107,7 +109,7 @@ ROWS = (
     Service(
         name="zai",
         label="Z.ai",
-        connection=_messages,
+        adapter=_messages,
         url="https://api.z.ai/api/anthropic",
         key_variables=("ZAI_API_KEY",),
         key_page="https://z.ai/manage-apikey/apikey-list",
@@ -139,14 +141,14 @@ def _rows(addresses: Mapping[str, str]) -> list[Service]:
 # What the environment says of clouds, for their rows and for their clients.
 
 
-def aws_region(environment: Environment) -> str:
-    return (environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION") or "").strip()
+def aws_region() -> str:
+    return (os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "").strip()
 
 
-def vertex_place(environment: Environment) -> tuple[str, str]:
+def vertex_place() -> tuple[str, str]:
     """Project and region."""
-    project = environment.get("ANTHROPIC_VERTEX_PROJECT_ID", "").strip()
-    return project, environment.get("CLOUD_ML_REGION", "").strip() or "global"
+    project = os.environ.get("ANTHROPIC_VERTEX_PROJECT_ID", "").strip()
+    return project, os.environ.get("CLOUD_ML_REGION", "").strip() or "global"
 
 
 # -------------------------------------------------------------------------------------------------
@@ -190,14 +192,11 @@ async def _listens(row: Service) -> bool:
 
 
 async def _asked(row: Service) -> LocalServer | None:
-    from ..http.model import HttpModel  # not at the server's start
-
-    model = HttpModel(row, lambda: (None, row.url), attempts=1)
+    at = Credentials(None, row.url)
     try:
-        await model.prepare()
-        models = await asyncio.wait_for(model.list_models(), LOCAL_TIMEOUT)
+        connection = await asyncio.to_thread(provider_of(row).connect, at, Settings())
+        async with aclosing(connection):
+            models = await asyncio.wait_for(connection.list_models(), LOCAL_TIMEOUT)
     except (ModelError, asyncio.TimeoutError):
         return None  # Another program listens there.
-    finally:
-        await model.aclose()
     return LocalServer(row.name, row.label, row.url, [info.id for info in models])

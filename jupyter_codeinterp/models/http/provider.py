@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ...base.errors import ModelError
+from ...base.sentences import Sentence
 from ...wire.providers import Credentials, Provider, Settings
-from .service import Service, custom_headers
+from .service import Service, custom_headers, resolve
 
 if TYPE_CHECKING:
     from .model import HttpModel
@@ -22,26 +23,27 @@ def provider_of(service: Service, base_url: str | None = None) -> Provider:
         if service.address is None:
             return base_url or os.environ.get(service.url_variable, "").strip()
         chosen = service.chosen_by and os.environ.get(service.chosen_by)
-        return service.home(os.environ) if chosen else ""
+        return service.home if chosen else ""
 
-    def connect(credentials: Callable[[], Credentials], settings: Settings) -> HttpModel:
-        from .model import HttpModel  # not at the server's start
-
-        def endpoint() -> tuple[str | None, str | None]:
-            entered = credentials()
-            return entered.key, entered.url or base_url
-
-        return HttpModel(
-            service,
-            endpoint,
-            prices=settings.prices,
-            max_tokens=settings.max_tokens,
-            learn=settings.learn,
-        )
+    def connect(credentials: Credentials, settings: Settings) -> HttpModel:
+        server = resolve(service, credentials.key, credentials.url or base_url)
+        try:
+            made: HttpModel = service.adapter()(server, settings)
+        except ImportError:
+            if not service.extra:
+                raise
+            words = Sentence(
+                "{label} needs more packages. Install them and restart:", label=service.label
+            )
+            install = f'pip install "jupyter_codeinterp[{service.extra}]"'
+            raise ModelError(
+                "not_installed", "{words} {install}", words=words, install=install
+            ) from None
+        return made
 
     url = service.url
     if service.address is not None:
-        url = "" if other_url() else service.home(os.environ)
+        url = "" if other_url() else service.home
     return Provider(
         service.name,
         service.label,
@@ -52,7 +54,7 @@ def provider_of(service: Service, base_url: str | None = None) -> Provider:
         secret_variables=service.secret_variables,
         url=url,
         other_url=other_url,
-        key_url=lambda: service.home(os.environ),
+        key_url=lambda: service.home,
         keyless=service.keyless,
         key_page=service.key_page,
     )

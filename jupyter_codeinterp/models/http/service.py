@@ -6,7 +6,7 @@ The server's start needs this file: it imports no SDK, no HTTP client and no mod
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Literal, Union
 from urllib.parse import urlsplit, urlunsplit
 
@@ -17,31 +17,14 @@ from ...base.sentences import Sentence
 from ...wire.messages import PDF
 from ...wire.providers import origin
 
-Environment = Mapping[str, str]
 IMAGES = ("image/png", "image/jpeg")
-
-
-class ConnectionOptions(msgspec.Struct, frozen=True):
-    """Of each connection.
-
-    max_tokens    most tokens of one answer, thinking included; 16,000 are some 1,500 lines
-                  of code. An answer cut there ends with stop_reason ``max_tokens``.
-    stall         seconds without a byte until a stream is dead; None: the service's
-    environment   holds the service's variables
-    learn         gets each credential found or made, to redact it in all texts
-    """
-
-    max_tokens: int = 16_000
-    stall: Union[float, None] = None
-    environment: Environment = os.environ
-    learn: Callable[[str], None] = lambda secret: None
 
 
 class Service(msgspec.Struct, frozen=True, kw_only=True):
     """One service, or one kind of server.
 
-    connection     the class of its connections (a HttpConnection); imports the SDK, so it runs in
-                   a worker thread
+    adapter        the class of its API (a HttpModel); imports the SDK, so it runs in a worker
+                   thread
     url            its address; "" if a person must name one (``unsaid`` asks for it)
     url_variable   of the environment, may name another address, to which the keys in
                    ``key_variables`` then belong
@@ -80,10 +63,10 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     label: str
-    connection: Callable[[], Any]
+    adapter: Callable[[], Any]
     url: str = ""
     url_variable: str = ""
-    address: Union[Callable[[Environment], str], None] = None
+    address: Union[Callable[[], str], None] = None
     path: str = ""
     unsaid: Sentence = Sentence()
     its_host: Union[Callable[[str], bool], None] = None
@@ -108,10 +91,11 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
     bridge: bool = False
     asks_usage: bool = True
 
-    def home(self, environment: Environment) -> str:
+    @property
+    def home(self) -> str:
         """The environment's address; "" if it is incomplete."""
-        named = environment.get(self.url_variable, "").strip()
-        return named or (self.address(environment) if self.address else self.url)
+        named = os.environ.get(self.url_variable, "").strip()
+        return named or (self.address() if self.address else self.url)
 
     @property
     def keyless(self) -> bool:
@@ -120,7 +104,7 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ModelServer(msgspec.Struct, frozen=True):
-    """Where requests go, and with what. Equal servers can share a connection.
+    """Where requests go, and with what.
 
     ``of_environment``: the environment names this address, so its other headers belong there, too.
     ``signs_in``: without a secret, the libraries of the cloud may use credentials that they find on
@@ -174,9 +158,7 @@ class ModelServer(msgspec.Struct, frozen=True):
         return model.removeprefix(f"{self.service.name}/") if is_anthropic else model
 
 
-def resolve(
-    service: Service, key: str | None, url: str | None, environment: Environment
-) -> ModelServer:
+def resolve(service: Service, key: str | None, url: str | None) -> ModelServer:
     """Bind a key to an address, and to no other.
 
     A given key belongs to the given address (or the environment's). The environment's own key
@@ -184,7 +166,7 @@ def resolve(
     ModelError ``wrong_key`` for a key that no server can have issued, ``bad_request`` for an
     impossible address or none.
     """
-    home = service.home(environment)
+    home = service.home
     address = (url or "").strip() or home
     if not address:
         raise no_place(service)
@@ -195,7 +177,7 @@ def resolve(
     at_home = origin(address) == origin(home)
     secret = header_safe(key)
     if secret is None and at_home:
-        keys = (header_safe(environment.get(variable)) for variable in service.key_variables)
+        keys = (header_safe(os.environ.get(variable)) for variable in service.key_variables)
         secret = next(filter(None, keys), None)
     signs_in = bool(service.sign_in) and at_home
     root = _root(address, service.path) if service.path else address

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +91,10 @@ class Models:
         )
         file, entered = folder / "credentials.json", not limits.environment_only
         self._kept = SavedConnections(file, secrets, entered=entered)
-        self._connections: dict[str, Connection] = {}
+        self._connections: dict[tuple[str, Credentials], Connection] = {}
+        """By provider's name and credentials. Those with earlier credentials stay open, because an
+        answer may still come from them."""
+        self._connecting: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._tried: dict[str, Sentence] = {}
         """Result of a provider's last test: an error, or "" for success."""
         self._extensions = Extensions(allowed_packages)
@@ -134,15 +139,19 @@ class Models:
             for secret in found:
                 self._secrets.add(secret)
 
-    def _connection(self, provider: Provider) -> Connection:
-        """The provider's connection, made on first use. Raises ModelError."""
-        if provider.name not in self._connections:
-            try:
-                made = provider.connect(lambda: self._kept.credentials(provider), self._settings)
-            except Exception as error:
-                raise failed(provider, error) from None
-            self._connections[provider.name] = made
-        return self._connections[provider.name]
+    async def _connection(self, provider: Provider) -> Connection:
+        """The connection with the provider's present credentials. Raises ModelError."""
+        credentials = self._kept.credentials(provider)
+        key = (provider.name, credentials)
+        async with self._connecting[provider.name]:
+            if key not in self._connections:
+                try:
+                    self._connections[key] = await asyncio.to_thread(
+                        provider.connect, credentials, self._settings
+                    )
+                except Exception as error:
+                    raise failed(provider, error) from None
+            return self._connections[key]
 
     def _find(self, model_id: str) -> tuple[Provider, str]:
         if "/" in model_id:
@@ -202,11 +211,12 @@ class Models:
                     return self._providers.id_of(provider, provider.default_model)
         return self.default
 
-    def get(self, model_id: str) -> Model:
-        """The model with this id, with limits and metering. Raises ModelError."""
+    async def get(self, model_id: str) -> Model:
+        """The model with this id, with limits and metering, for one turn: a later one may need
+        other credentials. Imports its SDK in a worker thread. Raises ModelError."""
         provider, model = self._find(model_id)
         self.limits.check(provider, model, provider is self._providers.default)
-        connection = self._connection(provider)
+        connection = await self._connection(provider)
         if self._providers.is_ours(provider) and model == model_id and self.spending is None:
             return connection
         return OfferedModel(provider, connection, model, self.spending)
@@ -249,7 +259,7 @@ class Models:
     async def _listed(self, provider: Provider) -> tuple[list[ModelInfo], ModelError | None]:
         """The provider's allowed models, with their full ids. Remembers the result."""
         try:
-            found = await _models_of(self._connection(provider))
+            found = await _models_of(await self._connection(provider))
             infos = self._allowed(provider, found)
         except Exception as error:
             # Other packages' code may raise anything. Other providers stay usable.
@@ -366,7 +376,7 @@ class Models:
         return LocalServers(await anthropic.found(rows), tried)
 
     async def close(self) -> None:
-        for name, connection in self._connections.items():
+        for (name, _), connection in self._connections.items():
             try:
                 await asyncio.wait_for(connection.aclose(), CLOSE_TIMEOUT)
             except Exception as error:
@@ -375,10 +385,6 @@ class Models:
 
 
 async def _models_of(connection: Connection) -> list[ModelInfo]:
-    """List the models within the timeout. Imports do not count: a busy machine needs seconds."""
-    prepare = getattr(connection, "prepare", None)
-    if prepare is not None:
-        await prepare()
     return list(await asyncio.wait_for(connection.list_models(), LIST_TIMEOUT))
 
 
@@ -406,11 +412,9 @@ def _address(provider: Provider, key: str, base_url: str, known: str) -> str:
 async def _try(provider: Provider, entered: Credentials, settings: Settings) -> list[ModelInfo]:
     """List the provider's models with new credentials. Raises ModelError."""
     try:
-        probe = provider.connect(lambda: entered, settings)
-        try:
+        probe = await asyncio.to_thread(provider.connect, entered, settings)
+        async with aclosing(probe):
             return await _models_of(probe)
-        finally:
-            await probe.aclose()
     except CommandError:
         raise
     except Exception as error:

@@ -19,9 +19,9 @@ from ...wire.messages import (
 )
 from ...wire.ports import ModelEvent, ModelRequest
 from ..http.answer import NOTHING_SAID, AnswerBuilder, mapping, objects, string
-from ..http.connection import Event, Reader
+from ..http.model import Event, Reader
 from ..http.service import Service
-from .client import OpenAIConnection, Refused, keep, kept, refusal_of, used
+from .client import OpenAIModel, Refused, keep, kept, refusal_of, used
 
 WIRE = "chat"
 REASONING = ("reasoning_content", "reasoning")
@@ -29,7 +29,7 @@ IMAGES_OF_RESULTS = "The images of the results above:"
 """A result can only be text, so its images follow in a separate message."""
 
 
-class ChatConnection(OpenAIConnection):
+class ChatModel(OpenAIModel):
     answers_path = "/chat/completions"
     optional = ("max_tokens", "stream_options", "tool_choice")
     """Parameters that some servers refuse. OpenAI's newer models call the first
@@ -38,7 +38,7 @@ class ChatConnection(OpenAIConnection):
     def talk(
         self, request: ModelRequest, without: frozenset[str], answer: AnswerBuilder
     ) -> tuple[Event, ChatReader]:
-        made = body(request, self.server.service, self.options.max_tokens, without)
+        made = body(request, self.server.service, self.settings.max_tokens, without)
         return made, ChatReader(answer, self.refused(request.model))
 
 

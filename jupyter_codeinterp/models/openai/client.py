@@ -1,7 +1,6 @@
 """What the Responses API and Chat Completions share: one SDK client, errors, data to send back.
 
-Importing this module imports the SDK (0.5 s), and making a connection reads certificates and
-files: both belong in a worker thread.
+Importing this module imports the SDK (0.5 s), so it belongs in a worker thread.
 """
 
 from __future__ import annotations
@@ -16,24 +15,18 @@ from ...base.sentences import Sentence
 from ...wire.messages import Message, RedactedThinking
 from ...wire.ports import ModelInfo
 from ..http.answer import is_count
-from ..http.connection import Event, HttpConnection, SdkErrors
 from ..http.faults import ApiRefusal, Fault, no_key, status_fault, status_of
 from ..http.listing import ListedModel
+from ..http.model import Event, HttpModel
 from ..http.service import ModelServer, custom_headers
 
 Refused = Callable[[ApiRefusal], Fault]
 """Makes a Fault of an error in the stream."""
 
 
-class OpenAIConnection(HttpConnection):
-    errors = SdkErrors(
-        openai.APIStatusError,
-        openai.APITimeoutError,
-        openai.APIConnectionError,
-        openai.OpenAIError,
-    )
-    stream_class = openai.AsyncStream[object]
-    make_http_client = openai.DefaultAsyncHttpxClient
+class OpenAIModel(HttpModel):
+    sdk = openai
+    sdk_error = openai.OpenAIError
     models_path = "/models"
 
     def make_client(self) -> Any:
@@ -50,10 +43,10 @@ class OpenAIConnection(HttpConnection):
     def refused(self, model: str) -> Refused:
         return lambda refusal: status_fault(refusal, self.server, model, self.optional)
 
-    async def info(self, model: str) -> ModelInfo:
+    async def look_up(self, model: str) -> ModelInfo:
         """Look the model up in the list: few servers have an address per model, and OpenAI's
         answers no more."""
-        for info in await self.models():
+        for info in await self.listed():
             if info.id == model:
                 return info
         raise Fault(
@@ -61,9 +54,9 @@ class OpenAIConnection(HttpConnection):
             Sentence("{place} does not list “{model}”.", place=self.server.place, model=model),
         )
 
-    async def models(self) -> tuple[ModelInfo, ...]:
+    async def listed(self) -> tuple[ModelInfo, ...]:
         """Models that may hold a conversation."""
-        infos = await super().models()
+        infos = await super().listed()
         hides = self.server.service.hides
         return tuple(info for info in infos if not any(part in info.id for part in hides))
 

@@ -14,14 +14,14 @@ import msgspec
 from ...wire.messages import PDF, AnyBlock, Document, Image, Message, Text, ToolResult, ToolUse
 from ...wire.ports import ModelEvent, ModelRequest
 from ..http.answer import NOTHING_SAID, AnswerBuilder, mapping, objects, string
-from ..http.connection import Event, Reader
-from .client import OpenAIConnection, Refused, keep, kept, refusal_of, used
+from ..http.model import Event, Reader
+from .client import OpenAIModel, Refused, keep, kept, refusal_of, used
 
 UNNAMED = "document.pdf"
 WIRE = "responses"
 
 
-class ResponsesConnection(OpenAIConnection):
+class ResponsesModel(OpenAIModel):
     answers_path = "/responses"
     optional = ("include", "reasoning.summary", "max_output_tokens", "tool_choice")
     """Models without reasoning refuse the first, unverified organizations the second."""
@@ -29,7 +29,7 @@ class ResponsesConnection(OpenAIConnection):
     def talk(
         self, request: ModelRequest, without: frozenset[str], answer: AnswerBuilder
     ) -> tuple[Event, ResponsesReader]:
-        made = body(request, self.options.max_tokens, without)
+        made = body(request, self.settings.max_tokens, without)
         return made, ResponsesReader(answer, self.refused(request.model))
 
 

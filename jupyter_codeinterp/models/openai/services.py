@@ -13,7 +13,7 @@ from ..http.provider import provider_of
 from ..http.service import Service
 
 if TYPE_CHECKING:
-    from ..http.connection import HttpConnection
+    from ..http.model import HttpModel
 
 _COMMON: dict[str, Any] = {
     "headers_variable": "OPENAI_CUSTOM_HEADERS",
@@ -23,16 +23,16 @@ _COMMON: dict[str, Any] = {
 _NAME = "Name the address of the model server, such as {example}."
 
 
-def _responses() -> type[HttpConnection]:
-    from .responses import ResponsesConnection  # heavy SDK, in a worker thread only
+def _responses() -> type[HttpModel]:
+    from .responses import ResponsesModel  # heavy SDK, in a worker thread only
 
-    return ResponsesConnection
+    return ResponsesModel
 
 
-def _chat() -> type[HttpConnection]:
-    from .chat import ChatConnection  # heavy SDK, in a worker thread only
+def _chat() -> type[HttpModel]:
+    from .chat import ChatModel  # heavy SDK, in a worker thread only
 
-    return ChatConnection
+    return ChatModel
 
 
 _NO_TALK = ("embed", "moderation", "image", "audio", "tts", "transcribe", "whisper", "realtime")
@@ -41,7 +41,7 @@ SERVICES = (
     Service(
         name="openai",
         label="OpenAI",
-        connection=_responses,
+        adapter=_responses,
         url="https://api.openai.com/v1",
         key_variables=("OPENAI_API_KEY",),
         **_COMMON,
@@ -55,7 +55,7 @@ SERVICES = (
     Service(
         name="azure-openai",
         label="Azure OpenAI",
-        connection=_responses,
+        adapter=_responses,
         key_variables=("AZURE_OPENAI_API_KEY",),
         **{**_COMMON, "path": "/openai/v1"},
         url_variable="AZURE_OPENAI_ENDPOINT",
@@ -67,7 +67,7 @@ SERVICES = (
     Service(
         name="gemini",
         label="Gemini",
-        connection=_chat,
+        adapter=_chat,
         url="https://generativelanguage.googleapis.com/v1beta/openai",
         key_variables=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         **_COMMON,
@@ -77,7 +77,7 @@ SERVICES = (
     Service(
         name="mistral",
         label="Mistral",
-        connection=_chat,
+        adapter=_chat,
         url="https://api.mistral.ai/v1",
         key_variables=("MISTRAL_API_KEY",),
         **_COMMON,
@@ -89,7 +89,7 @@ SERVICES = (
     Service(
         name="xai",
         label="xAI",
-        connection=_chat,
+        adapter=_chat,
         url="https://api.x.ai/v1",
         key_variables=("XAI_API_KEY",),
         **_COMMON,
@@ -99,7 +99,7 @@ SERVICES = (
     Service(
         name="openai-compatible",
         label="OpenAI-compatible server",
-        connection=_chat,
+        adapter=_chat,
         key_variables=("OPENAI_COMPATIBLE_API_KEY",),
         **_COMMON,
         url_variable="OPENAI_COMPATIBLE_BASE_URL",

@@ -21,7 +21,7 @@ _FOLDER = re.compile(rf"{re.escape(demo.FOLDER)}(-\d+)?")
 def provider(pace: float | None = None) -> Provider:
     """``pace``: words a second; None for the default."""
 
-    def connect(credentials: Callable[[], Credentials], settings: Settings) -> ReplayModel:
+    def connect(credentials: Credentials, settings: Settings) -> ReplayModel:
         from .model import PACE, ReplayModel  # not at the server's start
 
         return ReplayModel(pace=PACE if pace is None else pace)

@@ -43,10 +43,10 @@ class KernelModelHandler(JupyterHandler):
         if not tokens.knows(token):
             raise ModelError("no_token", NO_TOKEN)
 
-    def _model(self, model_id: str) -> Model:
+    async def _model(self, model_id: str) -> Model:
         """Raises ModelError ``not_allowed`` for models that the admin does not allow, and
         ``unknown_model`` for recordings, whose code always needs a review."""
-        model: Model = self.settings["codeinterp_models"].get(model_id)
+        model: Model = await self.settings["codeinterp_models"].get(model_id)
         if model.always_ask:
             raise ModelError("unknown_model", "This model works only in the panel.")
         return model
@@ -73,7 +73,7 @@ class AskHandler(KernelModelHandler):
         try:
             self._check_token()
             request = _read(self.request.body)
-            model = self._model(request.model)
+            model = await self._model(request.model)
         except ModelError as error:
             self._refuse(error)
             return
@@ -117,7 +117,7 @@ class KernelModelsHandler(KernelModelHandler):
         except ModelError as error:
             self._refuse(error)
             return
-        kept = [info for info in infos if not models.get(info.id).always_ask]
+        kept = [info for info in infos if not (await models.get(info.id)).always_ask]
         self._answer(ModelList(tuple(kept)))
 
 
@@ -126,7 +126,8 @@ class OneKernelModelHandler(KernelModelHandler):
     async def get(self, model_id: str) -> None:
         try:
             self._check_token()
-            info = await self._model(model_id).info(model_id)
+            model = await self._model(model_id)
+            info = await model.info(model_id)
         except ModelError as error:
             self._refuse(error)
             return
