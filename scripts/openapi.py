@@ -15,9 +15,8 @@ import msgspec
 from jupyter_codeinterp.app.notebooks.names import Nameable
 from jupyter_codeinterp.extensions import Route as Served
 from jupyter_codeinterp.features.completion import handlers as completions
-from jupyter_codeinterp.features.mcp_client.handlers import ROUTES as TOOL_SERVER_ROUTES
-from jupyter_codeinterp.features.mcp_client.handlers import SERVER, Wish
-from jupyter_codeinterp.features.mcp_client.servers import ShownServer
+from jupyter_codeinterp.features.mcp_client.servers import ROUTES as TOOL_SERVER_ROUTES
+from jupyter_codeinterp.features.mcp_client.servers import SERVER, ShownServer, Wish
 from jupyter_codeinterp.features.mcp_server.handlers import REST_ROUTES, MadeToken, TokenState
 from jupyter_codeinterp.features.tables.handlers import ROUTES as TABLE_ROUTES
 from jupyter_codeinterp.features.tables.shapes import Head, Page, TableAnswer, TableAsked

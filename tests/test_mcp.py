@@ -20,7 +20,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from jupyter_codeinterp.base.errors import CommandError
 from jupyter_codeinterp.features.mcp_server import conversation
-from jupyter_codeinterp.features.mcp_server.conversation import OFFERED
+from jupyter_codeinterp.features.mcp_server.conversation import NEEDS
 from jupyter_codeinterp.features.mcp_server.service import NO_TOKEN, TokenFile
 from jupyter_codeinterp.session import service
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, text
@@ -98,7 +98,7 @@ async def test_a_client_reads(site: Site, file: Path, mode: str) -> None:
     async with outside(site, await token(rest), mode=mode) as client:
         assert client.protocol_version == ("2025-11-25" if mode == "legacy" else "2026-07-28")
         tools = [tool.name for tool in (await client.list_tools()).tools]
-        assert tools == [tool.name for tool in OFFERED]
+        assert set(tools) == set(NEEDS) and len(tools) == len(NEEDS)
         assert texts(await client.call_tool("list_notebooks", {})) == "No notebook is open."
         read = await client.call_tool("read_notebook", {"notebook": PATH})
         assert "import math" in texts(read) and not read.is_error
@@ -390,10 +390,10 @@ async def test_a_token_obeys_the_authorizer_at_each_call(
     async with outside(site, await token(rest)) as client:
         assert not (await client.call_tool("read_notebook", {"notebook": PATH})).is_error
         monkeypatch.setattr(site.app.authorizer, "is_authorized", is_authorized)
-        for tool in OFFERED:
-            if tool.name in refused or tool.name not in CHANGES:
-                result = await client.call_tool(tool.name, {"notebook": PATH})
-                assert ("You are not allowed" in texts(result)) is (tool.name in refused)
+        for name in NEEDS:
+            if name in refused or name not in CHANGES:
+                result = await client.call_tool(name, {"notebook": PATH})
+                assert ("You are not allowed" in texts(result)) is (name in refused)
     # The person who made the token, whom the test's login names.
     assert len(set(asked)) == 1 and asked[0] in made_by(site)
     assert sources(file) == ["import math"]

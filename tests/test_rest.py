@@ -20,7 +20,7 @@ from jupyter_codeinterp.server.rest.routes import ROUTES as REST
 from jupyter_codeinterp.server.rest.routes import handlers
 from jupyter_codeinterp.wire import commands as c
 from jupyter_codeinterp.wire import events as e
-from scripts.openapi import PREFIX, named
+from jupyter_codeinterp.wiring import FEATURES
 from tests.conftest import KEY
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.local_addresses import elsewhere
@@ -30,11 +30,30 @@ from tests.site import Site
 DOCS = Path(__file__).parents[1] / "docs"
 SESSION = "0" * 32
 SERVER = "0" * 64
+OF_FEATURES = {
+    "completion": (("POST", "complete", "execute kernels"),),
+    "tables": (
+        ("POST", "tables", "read contents"),
+        ("POST", "tables", "execute kernels"),
+    ),
+    "mcp_server": (
+        ("GET", "mcp/token", "read contents"),
+        ("POST", "mcp/token", "execute kernels"),
+        ("POST", "mcp/token", "write contents"),
+        ("DELETE", "mcp/token", "execute kernels"),
+        ("DELETE", "mcp/token", "write contents"),
+    ),
+    "mcp_client": (
+        ("GET", "tool-servers", "read contents"),
+        ("PATCH", f"tool-servers/{SERVER}", "execute kernels"),
+        ("PATCH", f"tool-servers/{SERVER}", "write contents"),
+    ),
+}
+"""Routes of features, which may be absent."""
 ROUTES = (
     ("GET", "status", "read contents"),
     ("GET", "models", "read contents"),
     ("GET", "local", "execute kernels"),
-    ("POST", "complete", "execute kernels"),
     ("GET", "connections", "read contents"),
     ("POST", "connections/anthropic", "execute kernels"),
     ("DELETE", "connections/anthropic", "execute kernels"),
@@ -45,8 +64,6 @@ ROUTES = (
     ("GET", "names", "read contents"),
     ("GET", "names", "execute kernels"),
     ("GET", "skills", "read contents"),
-    ("POST", "tables", "read contents"),
-    ("POST", "tables", "execute kernels"),
     ("GET", "sessions", "read contents"),
     ("POST", "command", "read contents"),
     ("PATCH", f"sessions/{SESSION}", "write contents"),
@@ -60,15 +77,8 @@ ROUTES = (
     ("GET", "verifications", "read contents"),
     ("POST", "verifications", "execute kernels"),
     ("DELETE", "verifications", "execute kernels"),
-    ("GET", "mcp/token", "read contents"),
-    ("POST", "mcp/token", "execute kernels"),
-    ("POST", "mcp/token", "write contents"),
-    ("DELETE", "mcp/token", "execute kernels"),
-    ("DELETE", "mcp/token", "write contents"),
-    ("GET", "tool-servers", "read contents"),
-    ("PATCH", f"tool-servers/{SERVER}", "execute kernels"),
-    ("PATCH", f"tool-servers/{SERVER}", "write contents"),
     ("GET", "channel", "read contents"),
+    *(row for name in FEATURES for row in OF_FEATURES.get(name, ())),
 )
 PASTED = "sk-ant-a-key-that-a-person-has-pasted"
 
@@ -90,12 +100,23 @@ def server_config() -> dict[str, Any]:
 # --- who may ask ---------------------------------------------------------------------
 
 
+def unnamed(route: str) -> str:
+    """The route with ``{}`` for each pattern and each name."""
+    return re.sub(r"\([^)]*\)|\{[a-z_]+\}", "{}", route)
+
+
 async def test_every_route_is_tried_here_and_described(site: Site) -> None:
     added = site.extension._prepare()
     routes = [route for route in (*REST, *added) if isinstance(route, Route)]
     described = json.loads((DOCS / "openapi.json").read_text("utf-8"))["paths"]
-    assert {f"{route.method} {named(route.path)}" for route in routes} | {"GET channel"} == {
-        f"{method.upper()} {path.removeprefix(PREFIX)}"
+    absent = {
+        f"{method} {path.replace(SERVER, '{}')}"
+        for name in OF_FEATURES.keys() - set(FEATURES)
+        for method, path, _ in OF_FEATURES[name]
+    }
+    served = {unnamed(f"{route.method} {route.path}") for route in routes} | {"GET channel"}
+    assert served | absent == {
+        unnamed(f"{method.upper()} {path.removeprefix('/codeinterp/api/')}")
         for path, methods in described.items()
         for method in methods
     }

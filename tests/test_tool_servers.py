@@ -24,7 +24,6 @@ from jupyter_codeinterp.app.workbench import Workbench
 from jupyter_codeinterp.base.errors import CommandError, ToolServerError
 from jupyter_codeinterp.extensions import Features
 from jupyter_codeinterp.features.mcp_client import server as server_module
-from jupyter_codeinterp.features.mcp_client import tools as tools_module
 from jupyter_codeinterp.features.mcp_client.entries import entries_for, secrets_of
 from jupyter_codeinterp.features.mcp_client.helper import INHERITED
 from jupyter_codeinterp.features.mcp_client.servers import ToolServers
@@ -107,7 +106,7 @@ async def opened(servers: ToolServers) -> dict[str, OutsideTool]:
     """The tools of a conversation, by the server's names."""
     tools, notes = await servers.tools()
     assert notes == []
-    return {tool.tool: tool for tool in tools}
+    return {tool.tool: tool for tool in tools.values()}
 
 
 def is_alive(pid: int) -> bool:
@@ -124,7 +123,7 @@ async def test_nothing_starts_before_the_person_approves(place: Place) -> None:
     place.name(one=entry(f"log={place.log}"))
     servers = place.servers()
     tools, [words] = await servers.tools()
-    assert tools == [] and "waits for your approval" in words
+    assert tools == {} and "waits for your approval" in words
     [shown], _ = await servers.shown()
     assert shown.state == "asks"
     assert f"Argument 2: log={place.log}" in shown.lines and place.logged == []
@@ -142,7 +141,7 @@ async def test_a_file_in_the_notebooks_folder_names_no_server(place: Place) -> N
     for name in ("mcp.json", "mcp-servers.json"):
         (place.root / "work" / ".codeinterp" / name).write_text(text)
     servers = place.servers()
-    assert await servers.shown() == ([], []) and await servers.tools() == ([], [])
+    assert await servers.shown() == ([], []) and await servers.tools() == ({}, [])
     assert place.logged == []
 
 
@@ -190,7 +189,7 @@ async def test_a_withdrawn_approval_ends_it_and_its_tools(place: Place) -> None:
     assert place.secrets.scrub(f"It is {key}.") == f"It is {key}."
     with pytest.raises(ToolServerError, match="turned off"):
         await servers.call(tools["echo"], {})
-    assert (await servers.tools())[0] == []
+    assert (await servers.tools())[0] == {}
     await servers.approve(digest)
     assert len(await opened(servers)) == 7
 
@@ -242,7 +241,7 @@ async def test_unreadable_approvals_end_no_turn(place: Place, text: str) -> None
     tools = await opened(servers)
     (place.data / "mcp-approved.json").write_text(text)
     found, [words] = await servers.tools()
-    assert found == [] and words.startswith("Cannot read mcp-approved")
+    assert found == {} and words.startswith("Cannot read mcp-approved")
     with pytest.raises(ToolServerError, match="Cannot read mcp-approved"):
         await servers.call(tools["echo"], {})
 
@@ -402,12 +401,12 @@ async def test_the_models_api_gets_only_what_it_takes(place: Place) -> None:
     await approved(servers)
     tools, [words] = await servers.tools()
     assert "1 tools of the MCP server “one”, such as “big”: its schema has more than" in words
-    found = {tool.tool: tool for tool in tools}
+    found = {tool.tool: tool for tool in tools.values()}
     plain = {"type": "object", "properties": {"a": {}}}
-    assert found["remote"].schema == found["kind"].schema == plain
-    assert found["odd"].schema == {"type": "object", "properties": {}}
-    assert '"$ref":"http://x/y"' in found["remote"].description
-    assert len({tool.name for tool in tools}) == len(tools)
+    assert found["remote"].parameters == found["kind"].parameters == plain
+    assert found["odd"].parameters == {"type": "object", "properties": {}}
+    assert '"$ref":"http://x/y"' in found["remote"].told
+    assert len(tools) == 6, "two have the same name at the server"
 
 
 @pytest.mark.parametrize(
@@ -422,7 +421,7 @@ async def test_the_models_api_gets_only_what_it_takes(place: Place) -> None:
 )
 def test_of_a_schema_names_and_simple_types_stay(given: Any, parameters: Any) -> None:
     plain = {"type": "object", "properties": parameters}
-    assert tools_module.plain_schema(given) == plain
+    assert OutsideTool("", "", "", "", json.dumps(given)).parameters == plain
 
 
 async def test_a_changed_description_is_not_called(place: Place) -> None:
@@ -445,8 +444,8 @@ async def test_tools_of_two_servers_never_share_a_name(
     for name in names:
         await approved(servers, name)
     tools, _ = await servers.tools()
-    assert len(tools) == len({tool.name for tool in tools}) == 5
-    for tool in tools:
+    assert len(tools) == 5
+    for tool in tools.values():
         assert (await servers.call(tool, {"text": tool.server})).text == tool.server
 
 
@@ -541,7 +540,7 @@ async def test_a_server_that_cannot_start_says_why(place: Place) -> None:
     await approved(servers)
     await approved(servers, "two")
     tools, [one, two] = await servers.tools()
-    assert tools == [] and "is not available" in one and "It said: Not today" in one
+    assert tools == {} and "is not available" in one and "It said: Not today" in one
     assert "no-such-program-here" in two
 
 
@@ -571,7 +570,7 @@ async def test_a_list_that_breaks_the_protocol_is_said(place: Place, how: str) -
     servers = place.servers()
     await approved(servers)
     tools, [words] = await servers.tools()
-    assert tools == [] and "is not available" in words
+    assert tools == {} and "is not available" in words
 
 
 async def test_without_the_package_it_says_what_to_install(
@@ -727,7 +726,7 @@ async def test_a_web_server_that_misbehaves_is_given_up(
         servers = place.servers()
         await approved(servers)
         tools, [words] = await servers.tools()
-        assert tools == [] and "is not available" in words
+        assert tools == {} and "is not available" in words
         assert "not-for-others" not in words
         assert b"not-for-others" in asked[0], "it gets the header of its entry"
 
@@ -759,5 +758,5 @@ async def test_an_address_that_sends_gigabytes_does_not_fill_the_memory(place: P
         await approved(servers)
         tools, [words] = await servers.tools()
         await servers.close()
-    assert tools == [] and "is not available" in words
+    assert tools == {} and "is not available" in words
     assert most_of_children() <= max(before, 2_000_000), "kilobytes"

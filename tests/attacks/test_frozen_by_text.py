@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import importlib
 import inspect
+import json
 import pkgutil
 import re
 import time
@@ -32,7 +33,6 @@ from jupyter_codeinterp.features.completion import completion
 from jupyter_codeinterp.features.figures import lookup
 from jupyter_codeinterp.features.figures.outputs import OutputCell
 from jupyter_codeinterp.features.mcp_client import tool, tools
-from jupyter_codeinterp.features.mcp_client.entries import ServerEntry
 from jupyter_codeinterp.journal import exports, prose, transcript
 from jupyter_codeinterp.journal.event_log import DeferredWrites
 from jupyter_codeinterp.notebook import apply, collector, passive
@@ -81,11 +81,16 @@ SECRETS.add(KEY)
 
 
 def outside_tool(text: str) -> object:
-    entry = ServerEntry(name=text, digest="", is_admins=False)
-    schema = {"type": "object", "description": text[:7_000]}
-    with contextlib.suppress(tools.BadTool):
-        return tools.outside_tool(entry, tools.RawTool(text, text, schema))
-    return None
+    given: tuple[dict[str, object], ...] = (
+        {"type": "object", "description": text[:7_000]},
+        {"properties": {text: {"type": text}}},
+    )
+    schemas = (json.dumps(one, ensure_ascii=False) for one in given)
+    found = [tools.OutsideTool("", text, text, text, schema) for schema in schemas]
+    source: Any = None
+    for one in found:
+        tool.tool_for(source, one.name, one, UNTRUSTED)
+    return [one.fault for one in found]
 
 
 # --- every function that takes text of others ---------------------------------------------
@@ -401,8 +406,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "staleness.same_code": lambda t: staleness.same_code(t, f"{t} "),
     "tool.outputs_of": lambda t: tool.outputs_of(tools.OutsideAnswer(t), str),
     "tool.words_of": lambda t: tool.words_of(t, t, {"a": t[:3_000]}),
-    "tools.outside_tool": outside_tool,
-    "tools.plain_schema": lambda t: tools.plain_schema({"properties": {t: {"type": t}}}),
+    "tool.tool_for": outside_tool,
 }
 NOT_READ = {
     "keeps what it gets": (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from jupyter_codeinterp.features.completion.handlers import ROUTES as COMPLETION
-from jupyter_codeinterp.features.mcp_client.handlers import ROUTES as TOOL_SERVER_ROUTES
+from jupyter_codeinterp.features.mcp_client.servers import ROUTES as TOOL_SERVER_ROUTES
 from jupyter_codeinterp.features.mcp_server.handlers import REST_ROUTES
 from jupyter_codeinterp.features.tables.handlers import ROUTES as TABLES
 from jupyter_codeinterp.server.rest.routes import ROUTES

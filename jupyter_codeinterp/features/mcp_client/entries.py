@@ -28,15 +28,7 @@ _AUTHORIZE = ("auth", "cookie", "key", "password", "secret", "session", "token")
 """Parts of the names of headers that authorize."""
 
 
-class _Given(msgspec.Struct, frozen=True, kw_only=True):
-    command: str = ""
-    args: tuple[str, ...] = ()
-    env: dict[str, str] = {}
-    url: str = ""
-    headers: dict[str, str] = {}
-
-
-class ServerEntry(_Given, frozen=True, kw_only=True):
+class ServerEntry(msgspec.Struct, frozen=True, kw_only=True):
     """A server as a file names it. With ``url`` nothing starts, whatever else it has."""
 
     name: str
@@ -45,6 +37,11 @@ class ServerEntry(_Given, frozen=True, kw_only=True):
     is_admins: bool
     fault: Sentence = msgspec.field(default_factory=Sentence)
     """Why it cannot be used; "" if it can."""
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: dict[str, str] = {}
+    url: str = ""
+    headers: dict[str, str] = {}
 
 
 class _File(msgspec.Struct):
@@ -78,13 +75,13 @@ def _read(person: Path) -> tuple[Mapping[str, Any], Sentence]:
 
 def _entry(name: str, given: Any, *, is_admins: bool) -> ServerEntry:
     whole = msgspec.json.encode([name, given], order="sorted", enc_hook=repr)
-    entry = ServerEntry(name=name, digest=hashlib.sha256(whole).hexdigest(), is_admins=is_admins)
+    digest = hashlib.sha256(whole).hexdigest()
+    ours = {"name": name, "digest": digest, "is_admins": is_admins, "fault": Sentence()}
     try:
-        fields = msgspec.structs.asdict(msgspec.convert(given, _Given))
-        entry = msgspec.structs.replace(entry, **fields)
+        entry = msgspec.convert({**given, **ours}, ServerEntry)
     except (msgspec.ValidationError, TypeError) as error:
         fault = Sentence("its entry is wrong: {error}", error=error)
-        return msgspec.structs.replace(entry, fault=fault)
+        return ServerEntry(name=name, digest=digest, is_admins=is_admins, fault=fault)
     return msgspec.structs.replace(entry, fault=_fault(entry))
 
 

@@ -9,12 +9,14 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
+import msgspec
+
 from ..._version import __version__
 from ...base.errors import ToolServerError
 from ...base.sentences import Sentence
 from ...base.visible import visible_line
 from .entries import ServerEntry, filled, secrets_of
-from .tools import OutsideAnswer, RawTool
+from .tools import OutsideAnswer, OutsideTool
 
 HELPER = "jupyter_codeinterp.features.mcp_client.helper"
 STARTS_WITHIN = 30.0
@@ -28,14 +30,14 @@ NOT_INSTALLED = Sentence(
     "MCP servers need a package. Install it and restart the server: "
     "pip install 'jupyter_codeinterp[mcp]'"
 )
-ENDS = {
+FAULTS = {
     "not_started": Sentence("It did not start. {words}"),
     "ended": Sentence("The server ended during this. It may have done something. {words}"),
+    "refused": Sentence("The server refused it: {words}"),
 }
 """By the code of the error."""
 OFF = Sentence("This server is turned off.")
 TOO_SLOW = Sentence("The server did not answer within {limit:g} s. It may have done something.")
-REFUSED = Sentence("The server refused it: {words}")
 
 
 class Server:
@@ -52,27 +54,26 @@ class Server:
         self._closed = False
         self._endings: list[asyncio.Future[None]] = []
 
-    async def list_tools(self) -> list[RawTool]:
-        """The server's current tools, unchecked. Raises ToolServerError."""
+    async def list_tools(self) -> list[OutsideTool]:
+        """The server's current tools. Raises ToolServerError."""
         answer = await self._asked({}, LISTS_WITHIN)
-        return [RawTool(*tool) for tool in answer["tools"]]
+        return [self._listed(*one) for one in answer["tools"]]
+
+    def _listed(self, name: str, description: str, schema: Any) -> OutsideTool:
+        whole = msgspec.json.encode(schema, order="sorted").decode()
+        return OutsideTool(self.entry.digest, self.entry.name, name, description, whole)
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> OutsideAnswer:
         """Cancelling it ends the server. Raises ToolServerError. No call is repeated, because it
         may have done something."""
-        answer = await self._asked({"tool": tool, "arguments": arguments}, CALLS_WITHIN)
-        return OutsideAnswer(answer["text"], answer["is_error"])
+        request = {"tool": tool, "arguments": arguments}
+        return OutsideAnswer(**await self._asked(request, CALLS_WITHIN))
 
     async def _asked(self, request: dict[str, Any], within: float) -> dict[str, Any]:
         async with self._one:
             if self._process is None:
                 await self._start()
-            answer = await self._answer(request, within)
-        if "refused" in answer:
-            raise ToolServerError(
-                "refused", Sentence(REFUSED, words=self._words(answer["refused"]))
-            )
-        return answer
+            return await self._answer(request, within)
 
     async def _start(self) -> None:
         if find_spec("mcp") is None:
@@ -114,13 +115,11 @@ class Server:
         finally:
             if "ended" in answer:
                 self._end()
-        if "ended" in answer:
-            words = self._words(answer["ended"])
-            raise ToolServerError(fault, Sentence(ENDS[fault], words=words))
+        for key, code in (("refused", "refused"), ("ended", fault)):
+            if key in answer:
+                words = self._scrub(visible_line(answer[key]))
+                raise ToolServerError(code, Sentence(FAULTS[code], words=words))
         return answer
-
-    def _words(self, words: str) -> str:
-        return self._scrub(visible_line(words))
 
     def _end(self) -> None:
         """End the helper, and so the server, in the background."""

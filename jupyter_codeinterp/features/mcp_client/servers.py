@@ -1,4 +1,4 @@
-"""Approvals of MCP servers, and their tools for conversations.
+"""Approvals of MCP servers, their tools for conversations, and REST for the panel.
 
 Only the admin's servers start without a person's approval: an entry starts a program.
 """
@@ -6,7 +6,7 @@ Only the admin's servers start without a person's approval: an entry starts a pr
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -15,13 +15,16 @@ from ...base.errors import CommandError, ToolServerError
 from ...base.private_file import PrivateFile
 from ...base.sentences import Sentence, as_it_is
 from ...base.visible import visible_line
+from ...extensions import Route
 from ...view.redaction.found_secrets import without_secrets
+from ...wire.commands import BOTH, LOOK
 from .entries import ServerEntry, described, entries_for
 from .server import OFF, Server
-from .tools import BadTool, OutsideAnswer, OutsideTool, RawTool, outside_tool
+from .tools import OutsideAnswer, OutsideTool
 
 if TYPE_CHECKING:
     from ...app.settings import CodeInterpSettings
+    from ...server.rest.base import Handler
     from ...view.redaction.secrets import Secrets
 
 MOST_TOOLS = 64
@@ -128,7 +131,7 @@ class ToolServers:
 
     # --- servers that are on ---------------------------------------------------------
 
-    async def _look(self, entry: ServerEntry) -> list[RawTool]:
+    async def _look(self, entry: ServerEntry) -> list[OutsideTool]:
         """The server's tools. Raises ToolServerError."""
         if entry.digest not in self._on:
             server = Server(entry, self._scrub)
@@ -149,18 +152,22 @@ class ToolServers:
 
     # --- for conversations -----------------------------------------------------------
 
-    async def tools(self) -> tuple[list[OutsideTool], list[Sentence]]:
-        """The tools for a conversation, and notes for the person. A turn goes on without the
-        servers that fail."""
+    async def tools(self) -> tuple[dict[str, OutsideTool], list[Sentence]]:
+        """The tools for a conversation, by the model's names, and notes for the person. A turn goes
+        on without the servers that fail."""
         found, notes = await self._found()
-        try:
-            asks = [one for one in found if not one.fault and not self._approved(one)]
-        except CommandError as error:
-            return [], [*notes, as_it_is(error.message)]
-        notes += (Sentence(ASKS, name=self._clean(one.name)) for one in asks)
-        wrong = (Sentence(FAILED, name=one.name, why=one.fault) for one in found if one.fault)
-        notes += (words.changed(self._clean) for words in wrong)
-        on = [one for one in found if not one.fault and one not in asks]
+        on: list[ServerEntry] = []
+        for one in found:
+            try:
+                if one.fault:
+                    words = Sentence(FAILED, name=one.name, why=one.fault)
+                    notes.append(words.changed(self._clean))
+                elif self._approved(one):
+                    on.append(one)
+                else:
+                    notes.append(Sentence(ASKS, name=self._clean(one.name)))
+            except CommandError as error:
+                return {}, [*notes, as_it_is(error.message)]
         looks = await asyncio.gather(*map(self._look, on), return_exceptions=True)
         tools: dict[str, OutsideTool] = {}
         for one, look in zip(on, looks, strict=True):
@@ -169,11 +176,11 @@ class ToolServers:
                 notes.append(Sentence(FAILED, name=name, why=look.message))
             elif isinstance(look, BaseException):
                 raise look
-            elif left_out := _add_tools(tools, one, look):
+            elif left_out := _add_tools(tools, look):
                 tool, why = left_out[0]
                 words = Sentence(LEFT_OUT, count=len(left_out), name=name, tool=tool, why=why)
                 notes.append(words.changed(self._clean))
-        return list(tools.values()), notes
+        return tools, notes
 
     async def call(self, tool: OutsideTool, arguments: dict[str, Any]) -> OutsideAnswer:
         """Call a tool that is still as the conversation knows it. Cancelling this cancels the
@@ -185,24 +192,50 @@ class ToolServers:
                 raise ToolServerError("not_started", OFF)
         except CommandError as error:
             raise ToolServerError("not_started", as_it_is(error.message)) from None
-        now = await server.list_tools()
-        if tool.pinned not in (raw.digest for raw in now if raw.name == tool.tool):
+        if tool not in await server.list_tools():
             raise ToolServerError("not_started", CHANGED)
         return await server.call(tool.tool, arguments)
 
 
 def _add_tools(
-    tools: dict[str, OutsideTool], entry: ServerEntry, listed: Iterable[RawTool]
+    tools: dict[str, OutsideTool], listed: list[OutsideTool]
 ) -> list[tuple[str, Sentence]]:
-    """Add the server's tools, each with a name of its own. Return those that are left out."""
+    """Add a server's tools, each with a name of its own. Return the names of those that are left
+    out, and why."""
     left_out: list[tuple[str, Sentence]] = []
-    for raw in listed:
-        try:
-            tool = outside_tool(entry, raw)
-            if len(tools) == MOST_TOOLS:
-                raise BadTool(NO_ROOM)
-            name = tool.name if tool.name not in tools else f"{tool.name}_{len(tools)}"
-            tools.setdefault(name, msgspec.structs.replace(tool, name=name))
-        except BadTool as error:
-            left_out.append((raw.name[:60], error.why))
+    for tool in listed:
+        why = tool.fault or (NO_ROOM if len(tools) == MOST_TOOLS else Sentence())
+        if why:
+            left_out.append((tool.tool[:60], why))
+        else:
+            tools[tool.name if tool.name not in tools else f"{tool.name}_{len(tools)}"] = tool
     return left_out
+
+
+# --- REST ----------------------------------------------------------------------------
+
+
+class Wish(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Whether the server may start."""
+
+    approved: bool
+
+
+async def tool_servers(handler: Handler) -> dict[str, Any]:
+    found, faults = await handler.settings["codeinterp_tool_servers"].shown()
+    return {"servers": found, "faults": faults}
+
+
+async def change_tool_server(handler: Handler, digest: str) -> dict[str, Any]:
+    """Carry out a person's wish for the server with exactly this entry."""
+    servers = handler.settings["codeinterp_tool_servers"]
+    wish = handler.given(Wish)
+    await (servers.approve if wish.approved else servers.withdraw)(digest)
+    return await tool_servers(handler)
+
+
+SERVER = r"([0-9a-f]{64})"
+ROUTES = (
+    Route("GET", r"tool-servers", (LOOK,), tool_servers),
+    Route("PATCH", rf"tool-servers/{SERVER}", BOTH, change_tool_server),
+)

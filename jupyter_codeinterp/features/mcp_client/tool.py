@@ -41,10 +41,10 @@ _STATUS: dict[str, Status] = {"ended": "error", "too_slow": "timeout", "refused"
 """The status of a failed call that had begun, by the error's code."""
 
 
-def tool_for(source: ToolServers, tool: OutsideTool, untrusted: Untrusted) -> Tool:
-    """The tool for a conversation."""
+def tool_for(source: ToolServers, name: str, tool: OutsideTool, untrusted: Untrusted) -> Tool:
+    """The tool for a conversation; ``name`` is the model's."""
     server = untrusted.inert(visible_line(tool.server))
-    quoted = untrusted.quoted(untrusted.inert(tool.description))
+    quoted = untrusted.quoted(untrusted.inert(tool.told))
 
     async def work(step: Step, call: ToolUse, given: dict[str, Any]) -> None:
         if is_refused(step, call):
@@ -56,14 +56,14 @@ def tool_for(source: ToolServers, tool: OutsideTool, untrusted: Untrusted) -> To
             _end(step, call, tool, status, error.message, is_error=True)
 
     return Tool(
-        tool.name,
+        name,
         _title(tool),
         f"{DESCRIPTION.format(server=server)}\n{quoted}",
         dict,
         effect="changes",
         work=work,
         action="outside",
-        whole_schema=tool.schema,
+        whole_schema=tool.parameters,
     )
 
 

@@ -1,4 +1,4 @@
-"""Reads the tools that MCP servers list.
+"""Tools as MCP servers list them.
 
 All of it is untrusted. A model's API refuses a whole request for one odd schema. So it gets a
 schema with the names and simple types of the parameters only, and the model reads the server's own
@@ -7,16 +7,13 @@ schema as a part of the description.
 
 from __future__ import annotations
 
-import hashlib
+import json
 import re
 from typing import Any, NamedTuple
-
-import msgspec
 
 from ...base.sentences import Sentence
 from ...view.injection.signs import signs
 from ...view.plain_text import clean, cut
-from .entries import ServerEntry
 
 LONGEST_DESCRIPTION = 1_000
 """Characters of a description in a request."""
@@ -33,31 +30,50 @@ _TYPES = ("object", "array", "string", "number", "integer", "boolean")
 _OTHERS = re.compile(r"[^a-zA-Z0-9_-]")
 
 
-class BadTool(ValueError):
-    """Why the tool is left out, for people."""
+class OutsideTool(NamedTuple):
+    """A tool as its server describes it. All but ``entry`` is untrusted."""
 
-    def __init__(self, why: Sentence) -> None:
-        super().__init__(why)
-        self.why = why
-
-
-class OutsideTool(msgspec.Struct, frozen=True):
-    """A tool as its server describes it. ``server``, ``tool`` and ``description`` are untrusted."""
-
+    entry: str
+    """Digest of the server's entry."""
     server: str
     """The server's name in the configuration."""
     tool: str
     """The server's own name for it."""
-    name: str
-    """The model's name for it."""
     description: str
-    """With the server's schema."""
-    schema: dict[str, Any]
-    """For the model's API."""
-    pinned: str
-    """Digest of its name, description and schema."""
-    entry: str = ""
-    """Digest of the server's entry."""
+    schema: str
+    """JSON with sorted keys."""
+
+    @property
+    def name(self) -> str:
+        """The model's name for it. Tools of two servers may share it."""
+        return _OTHERS.sub("_", f"mcp__{self.server}__{self.tool}")[:LONGEST_MODEL_NAME]
+
+    @property
+    def told(self) -> str:
+        """The description for the model."""
+        described = cut(clean(self.description), LONGEST_DESCRIPTION)
+        return f"{described}\nInput schema: {clean(self.schema)}"
+
+    @property
+    def fault(self) -> Sentence:
+        """Why conversations do not get it; "" if they do."""
+        if len(self.schema) > LONGEST_SCHEMA:
+            return TOO_LONG
+        return SPEAKS if signs(self.told, 1) else Sentence()
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The schema for the model's API: names of parameters, and their types if simple."""
+        given = json.loads(self.schema)
+        parts = given.get("properties") if isinstance(given, dict) else None
+        named = list(parts.items())[:MOST_PARAMETERS] if isinstance(parts, dict) else []
+        types = {
+            name: part.get("type") if isinstance(part, dict) else None
+            for name, part in named
+            if _PARAMETER.fullmatch(name)
+        }
+        properties = {name: {"type": of} if of in _TYPES else {} for name, of in types.items()}
+        return {"type": "object", "properties": properties}
 
 
 class OutsideAnswer(NamedTuple):
@@ -65,41 +81,3 @@ class OutsideAnswer(NamedTuple):
 
     text: str
     is_error: bool = False
-
-
-class RawTool(NamedTuple):
-    """A tool as its server describes it, unchecked."""
-
-    name: str
-    description: str
-    schema: Any
-
-    @property
-    def digest(self) -> str:
-        return hashlib.sha256(msgspec.json.encode(list(self), order="sorted")).hexdigest()
-
-
-def outside_tool(entry: ServerEntry, raw: RawTool) -> OutsideTool:
-    """A tool for a conversation. Raises BadTool."""
-    whole = msgspec.json.encode(raw.schema).decode()
-    if len(whole) > LONGEST_SCHEMA:
-        raise BadTool(TOO_LONG)
-    told = f"{cut(clean(raw.description), LONGEST_DESCRIPTION)}\nInput schema: {clean(whole)}"
-    if signs(told, 1):
-        raise BadTool(SPEAKS)
-    name = _OTHERS.sub("_", f"mcp__{entry.name}__{raw.name}")[:LONGEST_MODEL_NAME]
-    schema = plain_schema(raw.schema)
-    return OutsideTool(entry.name, raw.name, name, told, schema, raw.digest, entry.digest)
-
-
-def plain_schema(given: Any) -> dict[str, Any]:
-    """The names of the parameters, and their types if these are simple."""
-    parts = given.get("properties") if isinstance(given, dict) else None
-    named = list(parts.items())[:MOST_PARAMETERS] if isinstance(parts, dict) else []
-    types = {
-        name: part.get("type") if isinstance(part, dict) else None
-        for name, part in named
-        if _PARAMETER.fullmatch(name)
-    }
-    properties = {name: {"type": of} if of in _TYPES else {} for name, of in types.items()}
-    return {"type": "object", "properties": properties}

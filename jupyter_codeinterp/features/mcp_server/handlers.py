@@ -24,7 +24,7 @@ from ...base.errors import CommandError
 from ...extensions import Route
 from ...server.rest.base import Handler
 from ...wire.commands import BOTH, LOOK
-from .service import ClientService, Token, TokenHolder
+from .service import ClientService, Token
 
 _STATUS = {
     "no_token": HTTPStatus.UNAUTHORIZED,
@@ -36,19 +36,24 @@ _STATUS = {
 class McpHandler(JupyterHandler):
     """Uses the setting ``codeinterp_mcp``. The server itself checks ``Host``."""
 
+    client_token: Token
+
     def check_xsrf_cookie(self) -> None:
         """Skip the check, because cookies do not count here."""
 
     def initialize(self) -> None:
         self._service: ClientService = self.settings["codeinterp_mcp"]
+        self._is_read = False
         self._gone = asyncio.Event()
 
     @allow_unauthenticated
     async def _serve(self) -> None:
         if not self.check_origin():
             raise web.HTTPError(HTTPStatus.FORBIDDEN)
+        kind, _, secret = self.request.headers.get("Authorization", "").partition(" ")
+        secret = secret.strip() if kind.lower() == "bearer" else ""
         try:
-            token = self._token()
+            self.client_token = self._service.token_file.find(secret)
             protocol = await self._service.protocol()
         except CommandError as error:
             self.set_status(_STATUS[error.code])
@@ -56,39 +61,16 @@ class McpHandler(JupyterHandler):
             self.finish({"message": str(error.message)})
             return
         self.clear_header("Content-Type")
-        await protocol.handle(self._scope(token), self._receiver(), self._send)
+        await protocol.handle(self._scope(), self._receive, self._send)
         if not self._finished:
             with suppress(StreamClosedError):
                 await self.finish()
 
     get = post = delete = _serve
 
-    def _token(self) -> Token:
-        """Raises CommandError ``no_token`` or ``not_kept``."""
-        kind, _, secret = self.request.headers.get("Authorization", "").partition(" ")
-        return self._service.token_file.find(secret.strip() if kind.lower() == "bearer" else "")
-
-    # --- ASGI ------------------------------------------------------------------------
-
-    def _scope(self, token: Token) -> dict[str, Any]:
-        request = self.request
-        headers = [
-            (name.lower().encode("latin-1"), value.encode("latin-1", "replace"))
-            for name, value in request.headers.get_all()
-            if name.lower() not in ("authorization", "cookie")
-        ]
-        return {
-            "type": "http",
-            "method": request.method,
-            "path": request.path,
-            "query_string": b"",
-            "headers": headers,
-            "codeinterp_caller": TokenHolder(token, self._may),
-        }
-
-    async def _may(self, action: str, resource: str) -> bool:
+    async def may(self, action: str, resource: str) -> bool:
         """Whether the server's authorizer lets the token's maker do this."""
-        maker = self._token().maker
+        maker = self.client_token.maker
         user = User(str(maker["username"]))
         vars(user).update(maker)  # Logins add fields, which their authorizers ask for.
         try:
@@ -98,17 +80,29 @@ class McpHandler(JupyterHandler):
             self.log.exception("The authorizer cannot judge the maker of an MCP token")
             return False
 
-    def _receiver(self) -> Any:
-        body = {"type": "http.request", "body": self.request.body, "more_body": False}
-        first = [body]
+    # --- ASGI ------------------------------------------------------------------------
 
-        async def receive() -> dict[str, Any]:
-            if first:
-                return first.pop()
-            await self._gone.wait()
-            return {"type": "http.disconnect"}
+    def _scope(self) -> dict[str, Any]:
+        headers = [
+            (name.lower().encode("latin-1"), value.encode("latin-1", "replace"))
+            for name, value in self.request.headers.get_all()
+            if name.lower() not in ("authorization", "cookie")
+        ]
+        return {
+            "type": "http",
+            "method": self.request.method,
+            "path": self.request.path,
+            "query_string": b"",
+            "headers": headers,
+            "codeinterp_caller": self,
+        }
 
-        return receive
+    async def _receive(self) -> dict[str, Any]:
+        if not self._is_read:
+            self._is_read = True
+            return {"type": "http.request", "body": self.request.body, "more_body": False}
+        await self._gone.wait()
+        return {"type": "http.disconnect"}
 
     async def _send(self, message: Any) -> None:
         if message["type"] == "http.response.start":
@@ -119,7 +113,7 @@ class McpHandler(JupyterHandler):
         elif message["type"] == "http.response.body":
             self.write(message.get("body", b""))
             if message.get("more_body", False):
-                # ``receive`` reports that the client has gone.
+                # ``_receive`` reports that the client has gone.
                 with suppress(StreamClosedError):
                     await self.flush()
 

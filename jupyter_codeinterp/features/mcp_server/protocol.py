@@ -12,8 +12,8 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from ..._version import __version__
 from ...wire.commands import CHANGE
-from ...wire.messages import Image
-from .conversation import OFFERED, CallResult
+from ...wire.messages import Image, ToolResult
+from .conversation import NEEDS, offered
 
 MAX_BODY = 1_000_000
 """Bytes of a request."""
@@ -29,7 +29,7 @@ INSTRUCTIONS = (
 
 
 class Protocol:
-    def __init__(self, call: Callable[[Any, str, Any], Coroutine[Any, Any, CallResult]]) -> None:
+    def __init__(self, call: Callable[[Any, str, Any], Coroutine[Any, Any, ToolResult]]) -> None:
         """``call`` gets the caller, the tool and its input."""
         self._call = call
         server: Server[Any] = Server(
@@ -67,10 +67,10 @@ class Protocol:
             types.Tool(
                 name=tool.name,
                 description=tool.description,
-                input_schema=tool.schema,
-                annotations=types.ToolAnnotations(read_only_hint=CHANGE not in tool.needs),
+                input_schema=tool.input_schema,
+                annotations=types.ToolAnnotations(read_only_hint=CHANGE not in NEEDS[tool.name]),
             )
-            for tool in OFFERED
+            for tool in offered()
         ]
         return types.ListToolsResult(tools=tools)
 

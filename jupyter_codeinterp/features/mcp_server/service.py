@@ -8,27 +8,26 @@ import hashlib
 import hmac
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 import msgspec
-from jupyter_core.utils import ensure_async
-from tornado import web
 
-from ...app.notebooks.notebook_kernels import no_notebook, usable
+from ...app.notebooks.notebook_kernels import notebook_content
 from ...base.errors import CodeInterpError, CommandError, ModelError
 from ...base.paths import normalize, root_of
 from ...base.private_file import PrivateFile
 from ...base.sentences import Sentence
 from ...sandbox.shared import trees
 from ...wire.commands import CHANGE, NOT_ALLOWED
-from ...wire.messages import Text
-from .conversation import BY_NAME, NOT_THEIRS, CallResult, ClientConversation
+from ...wire.messages import Text, ToolResult
+from .conversation import NEEDS, NOT_THEIRS, ClientConversation
 
 if TYPE_CHECKING:
     from ...app.workbench import Workbench
     from ...wire.ports import Model
+    from .handlers import McpHandler
     from .protocol import Protocol
 
 NOT_INSTALLED = (
@@ -91,21 +90,9 @@ class TokenFile:
             raise CommandError("no_token", NO_TOKEN)
         return token
 
-    def check(self, token: Token) -> None:
-        """Raises CommandError ``no_token`` if the token was revoked, or ``not_kept``."""
-        if self.token != token:
-            raise CommandError("no_token", NO_TOKEN)
-
 
 def _digest(secret: str) -> str:
     return hashlib.sha256(secret.encode(errors="replace")).hexdigest()
-
-
-class TokenHolder(NamedTuple):
-    """Who calls. ``may``: whether the token's maker may do this action on this resource."""
-
-    token: Token
-    may: Callable[[str, str], Awaitable[bool]]
 
 
 class ClientService:
@@ -139,36 +126,37 @@ class ClientService:
         if self._protocol is not None:
             await self._protocol.close()
 
-    async def call(self, caller: TokenHolder, name: str, given: dict[str, Any]) -> CallResult:
+    async def call(self, caller: McpHandler, name: str, given: dict[str, Any]) -> ToolResult:
         """Call one of our tools. Errors, such as a token revoked meanwhile, become error results.
         Cancelling it stops the call."""
         work = asyncio.ensure_future(self._call(caller, name, given))
         try:
-            while not work.done():
+            while True:
+                if self.token_file.token != caller.client_token:
+                    raise CommandError("no_token", NO_TOKEN)
+                if work.done():
+                    return work.result()
                 await asyncio.wait({work}, timeout=LOOKS_EVERY)
-                self.token_file.check(caller.token)
-            return work.result()
         except CodeInterpError as error:
-            return CallResult((Text(error.message),), True)
+            return ToolResult("", (Text(error.message),), True)
         finally:
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
 
-    async def _call(self, caller: TokenHolder, name: str, given: dict[str, Any]) -> CallResult:
-        tool = BY_NAME.get(name)
-        if tool is None:
+    async def _call(self, caller: McpHandler, name: str, given: dict[str, Any]) -> ToolResult:
+        if name not in NEEDS:
             raise CommandError("malformed", "There is no tool {name!r}.", name=name)
-        for right in tool.needs:
+        for right in NEEDS[name]:
             if not await caller.may(*right):
                 raise CommandError("not_allowed", NOT_ALLOWED[right])
         if name == "list_notebooks":
             notebooks = self._manager.notebooks
             found = sorted(filter(notebooks.has_window, notebooks.paths()))
-            return CallResult((Text("\n".join(found) or "No notebook is open."),))
+            return ToolResult("", (Text("\n".join(found) or "No notebook is open."),))
         path = await need(self._contents, str(given.get("notebook", "")))
         if path not in self._conversations:
             self._conversations[path] = ClientConversation(self._manager, path)
-        if CHANGE in tool.needs:
+        if CHANGE in NEEDS[name]:
             await self._kernels.ready(path)
         rest = {key: value for key, value in given.items() if key != "notebook"}
         return await self._conversations[path].call(name, rest)
@@ -190,11 +178,5 @@ async def need(contents: Any, notebook: str) -> str:
     path, root = normalize(notebook), root_of(contents)
     if root is not None and await asyncio.to_thread(trees.has_link, root, path):
         raise CommandError("unknown_path", "{path!r} is a link, or behind one.", path=path)
-    await usable(contents, path)
-    try:
-        model = await ensure_async(contents.get(path, content=False))
-    except web.HTTPError as error:
-        raise no_notebook(path, error) from None
-    if model["type"] != "notebook":
-        raise CommandError("unknown_notebook", "{path!r} is no notebook.", path=path)
+    await notebook_content(contents, path)
     return path
