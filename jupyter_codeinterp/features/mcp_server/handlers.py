@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -36,8 +37,6 @@ _STATUS = {
 class McpHandler(JupyterHandler):
     """Uses the setting ``codeinterp_mcp``. The server itself checks ``Host``."""
 
-    client_token: Token
-
     def check_xsrf_cookie(self) -> None:
         """Skip the check, because cookies do not count here."""
 
@@ -53,7 +52,7 @@ class McpHandler(JupyterHandler):
         kind, _, secret = self.request.headers.get("Authorization", "").partition(" ")
         secret = secret.strip() if kind.lower() == "bearer" else ""
         try:
-            self.client_token = self._service.token_file.find(secret)
+            token = self._service.token_file.find(secret)
             protocol = await self._service.protocol()
         except CommandError as error:
             self.set_status(_STATUS[error.code])
@@ -61,16 +60,15 @@ class McpHandler(JupyterHandler):
             self.finish({"message": str(error.message)})
             return
         self.clear_header("Content-Type")
-        await protocol.handle(self._scope(), self._receive, self._send)
+        await protocol.handle(self._scope(token), self._receive, self._send)
         if not self._finished:
             with suppress(StreamClosedError):
                 await self.finish()
 
     get = post = delete = _serve
 
-    async def may(self, action: str, resource: str) -> bool:
+    async def _may(self, maker: dict[str, Any], action: str, resource: str) -> bool:
         """Whether the server's authorizer lets the token's maker do this."""
-        maker = self.client_token.maker
         user = User(str(maker["username"]))
         vars(user).update(maker)  # Logins add fields, which their authorizers ask for.
         try:
@@ -82,7 +80,7 @@ class McpHandler(JupyterHandler):
 
     # --- ASGI ------------------------------------------------------------------------
 
-    def _scope(self) -> dict[str, Any]:
+    def _scope(self, token: Token) -> dict[str, Any]:
         headers = [
             (name.lower().encode("latin-1"), value.encode("latin-1", "replace"))
             for name, value in self.request.headers.get_all()
@@ -94,7 +92,7 @@ class McpHandler(JupyterHandler):
             "path": self.request.path,
             "query_string": b"",
             "headers": headers,
-            "codeinterp_caller": self,
+            "codeinterp_call": partial(self._service.call, token, partial(self._may, token.maker)),
         }
 
     async def _receive(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import hashlib
 import hmac
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Union
 
@@ -27,8 +27,9 @@ from .conversation import NEEDS, NOT_THEIRS, ClientConversation
 if TYPE_CHECKING:
     from ...app.workbench import Workbench
     from ...wire.ports import Model
-    from .handlers import McpHandler
     from .protocol import Protocol
+
+May = Callable[[str, str], Awaitable[bool]]
 
 NOT_INSTALLED = (
     "This server cannot speak MCP: a package is missing. Install it and restart the server: "
@@ -119,20 +120,21 @@ class ClientService:
                 made = await asyncio.to_thread(_import_protocol)
             except ImportError:
                 raise CommandError("not_installed", NOT_INSTALLED) from None
-            self._protocol = self._protocol or made(self.call)
+            self._protocol = self._protocol or made()
         return self._protocol
 
     async def close(self) -> None:
         if self._protocol is not None:
             await self._protocol.close()
 
-    async def call(self, caller: McpHandler, name: str, given: dict[str, Any]) -> ToolResult:
-        """Call one of our tools. Errors, such as a token revoked meanwhile, become error results.
-        Cancelling it stops the call."""
-        work = asyncio.ensure_future(self._call(caller, name, given))
+    async def call(self, token: Token, may: May, name: str, given: dict[str, Any]) -> ToolResult:
+        """Call one of our tools. ``may``: whether the token's maker may do this action on this
+        resource. Errors, such as a token revoked meanwhile, become error results. Cancelling it
+        stops the call."""
+        work = asyncio.ensure_future(self._call(may, name, given))
         try:
             while True:
-                if self.token_file.token != caller.client_token:
+                if self.token_file.token != token:
                     raise CommandError("no_token", NO_TOKEN)
                 if work.done():
                     return work.result()
@@ -143,11 +145,11 @@ class ClientService:
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
 
-    async def _call(self, caller: McpHandler, name: str, given: dict[str, Any]) -> ToolResult:
+    async def _call(self, may: May, name: str, given: dict[str, Any]) -> ToolResult:
         if name not in NEEDS:
             raise CommandError("malformed", "There is no tool {name!r}.", name=name)
         for right in NEEDS[name]:
-            if not await caller.may(*right):
+            if not await may(*right):
                 raise CommandError("not_allowed", NOT_ALLOWED[right])
         if name == "list_notebooks":
             notebooks = self._manager.notebooks
