@@ -28,10 +28,8 @@ from .states import CellEvent
 from .turn.hooks import CellCode
 
 MORE_TO_SEE = Sentence("There is more to see about this cell since you decided.")
-NOT_RUN = Sentence("Changed and not run, as you asked.")
-OLD_OUTPUT = Sentence(
-    "Changed and not run, as you asked. The output that it shows is of its earlier source."
-)
+NOT_RUN = Sentence("Changed and not run.")
+OLD_OUTPUT = Sentence("Changed and not run. The output that it shows is of its earlier source.")
 RAN_BY_HAND = "The person ran this cell themselves."
 LOOKS, PAUSE = 20, 0.1
 """Looks at a cell that a person ran, and seconds between them: the kernel may be idle before the

@@ -188,12 +188,13 @@ async def test_a_person_s_cell_is_edited_in_parts_and_may_be_left_unrun(
     b.send()
     first = await b.draft()
     assert (first.kind, first.source, first.runs) == ("edit", "x = 21\ny = 1", False)
+    assert first.title == "cell 1: x = 20"
     b.decide(first)
     second = await b.draft(2)
     assert await room.ran() == [] and b.document.sources() == ["x = 21\ny = 1"]
     b.decide(second, "reject")
     await b.ended()
-    assert "Changed and not run, as you asked" in b.results[0]
+    assert "Changed and not run." in b.results[0]
     assert ("of its earlier source" in b.results[0]) == bool(outputs)
     assert "`old` is not in the cell." in b.results[1]
     assert "was read as cell 1" in b.results[2]

@@ -67,7 +67,8 @@ def cell_texts(
         text = _cell_text(cell, count, with_outputs, untrusted, outputs.BUDGET)
         if len(text) > room and parts:
             left = len(cells) - len(parts)
-            parts.append(f"… {left} more cells omitted; request them with cell_ids.")
+            words = f"… {left} more cells, from {cell.cell_id} on; request them with cell_ids."
+            parts.append(words)
             break
         if len(text) > room:
             text = _cell_text(cell, count, with_outputs, untrusted, room - _OUTPUTS - 500)

@@ -22,7 +22,7 @@ from .step import (
     title_for,
     tool_of,
 )
-from .titles import title_of
+from .titles import name_of, title_of
 
 RECORD = (
     "{id!r} is code that the person ran; the cell itself is not known here, so it stays. Write a "
@@ -70,12 +70,12 @@ async def write(
     job = opened(step, tool_of(step, call), call.id, call.input, source)
     if job is None:
         raise RuntimeError(f"{call.name} has no draft")
-    kept = "" if call.input.get("title") else turn.titles.get(cell_id)
-    job.title = as_it_is(kept or title_for(step, call))
+    cell = turn.notebook.snapshot.cell(cell_id) if cell_id else None
+    unnamed = cell is not None and not call.input.get("title")
+    job.title = name_of(turn, cell) if cell is not None and unnamed else title_for(step, call)
     job.expects, job.timeout, job.only_edits = how.expects, how.timeout, not how.run
-    if cell_id:
-        cell = turn.notebook.snapshot.cell(cell_id)
-        job.is_code = cell is not None and cell.cell_type == "code"
+    if cell is not None:
+        job.is_code = cell.cell_type == "code"
     await carry_out(job, source)
 
 
