@@ -243,6 +243,7 @@ class Site:
             make_notebooks=self._notebooks,
             default_model=nothing,
             activity=nothing,
+            on_window=lambda: None,
         )
 
     def _notebooks(self, manager: SessionManager) -> LiveNotebooks:

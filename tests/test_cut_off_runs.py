@@ -135,7 +135,7 @@ async def test_one_session_is_made_where_the_conversation_comes_first(
     monkeypatch.setattr(Session, "__init__", init)
     session = killed.extension.manager.session(S)
     assert made == [session]
-    assert killed.extension.manager.live(S) is session
+    assert killed.extension.manager.sessions.get(S) is session
     assert len(killed.extension.store.events(S)) == session.event_log.last_seq
 
 

@@ -250,7 +250,7 @@ async def test_what_a_lost_window_has_not_saved_is_not_passed_over(
     w = await site.window("work/a.ipynb", notebook("import math"))
     assert (await w.send(c.FileState("work/a.ipynb", {}, "v", True))).error is None
     await w.close()
-    await until(lambda: not site.extension.manager.broadcaster)
+    await until(lambda: not site.extension.manager.connected)
     client = await rest_client(site)
     session_id = await begun(client)
     async with client.follow(session_id) as stream:

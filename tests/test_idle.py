@@ -11,7 +11,7 @@ import pytest
 from jupyter_server._tz import utcnow
 from jupyter_server.serverapp import ServerApp
 
-from jupyter_codeinterp.session.server.activity import INTERVAL
+from jupyter_codeinterp.session.server.manager import INTERVAL
 from jupyter_codeinterp.wire import commands as c
 from jupyter_codeinterp.wire import events as e
 from tests.fake_anthropic import FakeAnthropic, answer, call, in_order, run_cell, text

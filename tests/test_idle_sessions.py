@@ -42,7 +42,7 @@ async def test_a_session_goes_when_nobody_follows_it_and_comes_back(
 ) -> None:
     w = await a_turn(site, api)
     await w.send(c.Unsubscribe(w.session_id))
-    await until(lambda: manager_of(site).live(w.session_id) is None)
+    await until(lambda: manager_of(site).sessions.get(w.session_id) is None)
     again = await site.bare_window()
     await again.send(c.Subscribe(w.session_id))
     await again.ended()
@@ -65,10 +65,10 @@ async def test_those_with_a_turn_or_a_follower_stay(site: Site, api: FakeAnthrop
     kept = manager.new_session("d.ipynb", "review", "")
     kept.kept = True
     idle = manager.new_session("c.ipynb", "review", "").info.session_id
-    await until(lambda: manager.live(idle) is None)
-    assert manager.live(followed.session_id) is not None
-    assert manager.live(waiting.session_id) is not None
-    assert manager.live(kept.info.session_id) is kept
+    await until(lambda: manager.sessions.get(idle) is None)
+    assert manager.sessions.get(followed.session_id) is not None
+    assert manager.sessions.get(waiting.session_id) is not None
+    assert manager.sessions.get(kept.info.session_id) is kept
 
 
 def mode_of(site: Site, session_id: str) -> str:

@@ -241,7 +241,7 @@ async def listed(site: Site, path: str) -> list[str]:
 async def away(site: Site, window: ReferenceWindow) -> None:
     """The page is closed, and the server has seen it."""
     await window.close()
-    await until(lambda: not site.extension.manager.broadcaster)
+    await until(lambda: not site.extension.manager.connected)
 
 
 async def at_work_in_file(site: Site, root: Path) -> None:

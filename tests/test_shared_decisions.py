@@ -82,7 +82,7 @@ async def test_the_event_has_the_name_of_who_decided(
     assert (await ada.ended()).stop_reason == "end_turn"
 
     (decided,) = ada.of(e.DraftDecided)
-    (person,) = {window.person for window in site.extension.manager.broadcaster}
+    (person,) = {window.person for window in site.extension.manager.connected}
     assert decided.person == person != ""
     cells = {cell["id"]: cell for cell in rooms.document.get()["cells"]}
     ran = cells[draft.cell_id]

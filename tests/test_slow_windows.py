@@ -239,12 +239,12 @@ async def test_a_window_that_is_given_up_comes_back(
     draft = await w.draft()
     monkeypatch.setattr(send_queue, "TIMEOUT", 0.2)
     monkeypatch.setattr(send_queue, "POLL", 0.02)
-    (client,) = site.extension.manager.broadcaster
+    (client,) = site.extension.manager.connected
     w.pause()
     # More than the buffers of both ends take.
     for _ in range(400):
         client.send(c.Reply(1, {"long": "x" * 50_000}))
-    await site.until(lambda: not site.extension.manager.broadcaster)
+    await site.until(lambda: not site.extension.manager.connected)
     w.resume()
     await asyncio.wait_for(w.closed.wait(), 30)
     assert w.socket.close_code == handler.TRY_AGAIN

@@ -311,5 +311,5 @@ async def test_notebooks_and_windows_are_forgotten(site: Site, begin: Begin) -> 
     await w.decide(await w.draft())
     await w.ended()
     await w.close()
-    await site.until(lambda: not manager.broadcaster)
+    await site.until(lambda: not manager.connected)
     assert manager.notebooks._notebooks == {}

@@ -25,9 +25,8 @@ from ..notebook.live import FileWriter, LiveNotebook, SessionDocument
 from ..run.turn.files import FolderScan
 from ..run.turn.limits import MAX_FILES, Rules
 from ..run.turn.workplace import MoreTools, Workplace
-from ..session.server.activity import Activity
 from ..session.server.live_notebooks import LiveNotebooks
-from ..session.server.manager import SessionManager
+from ..session.server.manager import Activity, SessionManager
 from ..view.redaction.found_secrets import without_secrets
 from ..view.redaction.secrets import Secrets
 from ..view.rule_files import RuleFile
@@ -326,7 +325,7 @@ class NotebookWorkplace(Workplace):
         return await look_around(self._bench.contents, self._path)
 
     async def more_tools(self, untrusted: Untrusted) -> MoreTools:
-        features, session = self._bench.features, self._bench.manager.live(self._session_id)
+        features, session = self._bench.features, self._bench.manager.sessions.get(self._session_id)
         if session is not None and features.model_source(session.info.model) is not None:
             return MoreTools()
         more = [await source(untrusted) for source in features.tools]

@@ -6,19 +6,20 @@ touched the cell since. Redo restores the outputs of a cell that ran again since
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
-from typing import ClassVar, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
 from ..journal.changes import CellChange
-from ..journal.ledger import Ledger, Outputs, UndoneCell, outputs_of, undo_op
+from ..journal.ledger import Ledger, Outputs, outputs_of, undo_op
 from ..run.turn.notebook import ANCHORS
 from ..run.turn.turn import Turn
 from ..view.redaction.secrets import REMOVED
 from ..wire.events import Cleared, Kept, TurnRedone, TurnUndone
 from ..wire.ops import (
+    Cell,
     CellView,
     Delete,
     Move,
@@ -46,8 +47,8 @@ async def undo(
     """Restore what a turn changed. ``astray``: all cells whose move in the turn is not undone.
     Raises DocumentError ``not_open``."""
     snapshot = await document.snapshot()
-    undoing = Undoing(turn, tuple(changes), snapshot, ledger, outputs, astray)
-    done = await carry_out(undoing, document, ledger)
+    undoing = Undoing(turn, tuple(changes), document, snapshot, ledger, outputs, astray)
+    done = await undoing.carry_out()
     redoable = (one.change for one in ledger.undone(turn, done.restored).values())
     return TurnUndone(turn, *done, redoable=tuple(c.cell_id for c in redoable if c.undoable))
 
@@ -60,62 +61,65 @@ class Done(NamedTuple):
     without_outputs: tuple[str, ...]
 
 
-async def carry_out(undoing: Undoing, document: NotebookDocument, ledger: Ledger) -> Done:
-    """Undo the changes one by one, and ask the document to save."""
-    restored: list[str] = []
-    kept: list[Kept] = []
-    without_outputs: list[str] = []
-    for change in undoing.in_order():
-        op = undoing.op(change)
-        receipt = await undoing.apply(op, document) if op is not None else None
-        why = undoing.why_kept(change, receipt)
-        if why is not None:
-            kept.append(why)
-            continue
-        restored.append(change.cell_id)
-        back = undoing.moved_back(change) if isinstance(op, Restore) else None
-        if back is not None:
-            await undoing.apply(back, document)
-        if isinstance(op, Restore) and change.had_outputs and not op.cell["outputs"]:
-            without_outputs.append(change.cell_id)
-    await document.save()
-    return Done(tuple(restored), tuple(kept), tuple(without_outputs))
-
-
 class Undoing:
     """The ops that undo changes, and the reasons to skip one."""
-
-    inserts: ClassVar[str] = "added"
-    """The kind of change whose undo deletes the cell."""
 
     def __init__(
         self,
         turn: int,
         changes: tuple[CellChange, ...],
+        document: NotebookDocument,
         snapshot: Snapshot,
         ledger: Ledger,
         outputs: Outputs,
-        astray: Iterable[str] = (),
+        astray: Iterable[str],
+        left: Mapping[str, Cell | None] | None = None,
     ) -> None:
-        self.turn = turn
+        """``left``: for a redo, which undoes an undo, the cells as the undo left them."""
+        self._turn = turn
         self._changes = changes
+        self._document = document
         self._snapshot = snapshot
         self._ledger = ledger
         self._outputs = outputs
         self._order: Sequence[str] = [cell.cell_id for cell in snapshot.cells]
         self._astray = set(astray)
-        inserted = (one.cell_id for one in ledger.changes(turn) if one.kind == self.inserts)
-        self._inserted = set(inserted)
+        self._left = left or {}
+        back = "added" if left is None else "removed"
+        """The kind of change that is undone by deleting the cell."""
+        self._inserted = {one.cell_id for one in ledger.changes(turn) if one.kind == back}
 
-    async def apply(self, op: Op, document: NotebookDocument) -> Receipt:
-        receipt = await _apply(self.turn, op, document, self._ledger)
+    async def carry_out(self) -> Done:
+        """Undo the changes one by one, and ask the document to save."""
+        restored: list[str] = []
+        kept: list[Kept] = []
+        without_outputs: list[str] = []
+        for change in self._in_order():
+            op = self._op(change)
+            receipt = await self._apply(op) if op is not None else None
+            why = self._why_kept(change, receipt)
+            if why is not None:
+                kept.append(why)
+                continue
+            restored.append(change.cell_id)
+            back = self._moved_back(change) if isinstance(op, Restore) else None
+            if back is not None:
+                await self._apply(back)
+            if isinstance(op, Restore) and change.had_outputs and not op.cell["outputs"]:
+                without_outputs.append(change.cell_id)
+        await self._document.save()
+        return Done(tuple(restored), tuple(kept), tuple(without_outputs))
+
+    async def _apply(self, op: Op) -> Receipt:
+        receipt = await self._document.apply(op)
+        self._ledger.record(-self._turn, op, receipt)
         if receipt.status == "done":
             self._order = order_after(self._order, op)
             if isinstance(op, Move):
                 self._astray.discard(op.cell_id)
         return receipt
 
-    def in_order(self) -> list[CellChange]:
+    def _in_order(self) -> list[CellChange]:
         """Delete added cells first. Then put cells back from the top down, so that each finds the
         cells above it."""
         back = {change.cell_id for change in self._changes if change.kind != "added"}
@@ -133,24 +137,24 @@ class Undoing:
         kept = takewhile(self._inserted.intersection(change.above).__contains__, between)
         return tuple([*reversed([*kept]), *above][:ANCHORS])
 
-    def moved_back(self, change: CellChange) -> Move | None:
+    def _moved_back(self, change: CellChange) -> Move | None:
         """The op that undoes a move; None if the turn did not move the cell, or somebody has moved
         it since."""
         there = change.cell_id in self._order
-        stands = not there or self._ledger.stands(self.turn, change.cell_id, self._order)
+        stands = not there or self._ledger.stands(self._turn, change.cell_id, self._order)
         return Move(change.cell_id, self._above(change)) if change.moved and stands else None
 
-    def op(self, change: CellChange) -> Op | None:
+    def _op(self, change: CellChange) -> Op | None:
         """The op that undoes a change; None if that is impossible, or the person changed the
         cell's type."""
         cell = self._snapshot.cell(change.cell_id)
         expect = change.source
         if change.kind == "moved":
-            return self.moved_back(change)
+            return self._moved_back(change)
         if cell is not None and change.kind != "removed":
             if cell.cell_type != change.cell_type and not _is_restored(change, cell):
                 return None
-            if change.kind == "added" and cell.tags != self.tags(change):
+            if change.kind == "added" and cell.tags != self._tags(change):
                 return None
             if change.kind == "added" and change.cell_id in self._ledger.drafts:
                 # The stream broke off, so it is unknown how much of the draft arrived.
@@ -160,14 +164,15 @@ class Undoing:
         placed = msgspec.structs.replace(change, above=self._above(change))
         return undo_op(placed, expect, self._outputs, tell=True)
 
-    def tags(self, change: CellChange) -> tuple[str, ...]:
+    def _tags(self, change: CellChange) -> tuple[str, ...]:
         """The tags that an added cell may have. The agent sets none."""
-        return ()
+        left = self._left.get(change.cell_id)
+        return tags_of(left) if left is not None else ()
 
-    def why_kept(self, change: CellChange, receipt: Receipt | None) -> Kept | None:
+    def _why_kept(self, change: CellChange, receipt: Receipt | None) -> Kept | None:
         """Why the cell was skipped; None if it was restored."""
         cell_id = change.cell_id
-        later = self._ledger.written_later(self.turn, cell_id, change.source)
+        later = self._ledger.written_later(self._turn, cell_id, change.source)
         if receipt is None and later and change.kind == "moved":
             return Kept(cell_id, "changed_later")
         if receipt is None:
@@ -179,7 +184,7 @@ class Undoing:
             return Kept(cell_id, "locked")
         if receipt.status == "pending":
             return Kept(cell_id, "unconfirmed")
-        if self._ledger.written_later(self.turn, cell_id, receipt.source):
+        if self._ledger.written_later(self._turn, cell_id, receipt.source):
             return Kept(cell_id, "changed_later")
         return Kept(cell_id, "deleted" if receipt.status == "missing" else "changed")
 
@@ -188,12 +193,6 @@ def _is_restored(change: CellChange, cell: CellView) -> bool:
     """Whether the cell has its earlier source and type again."""
     was = change.before
     return was is not None and (was["source"], was["cell_type"]) == (cell.source, cell.cell_type)
-
-
-async def _apply(turn: int, op: Op, document: NotebookDocument, ledger: Ledger) -> Receipt:
-    receipt = await document.apply(op)
-    ledger.record(-turn, op, receipt)
-    return receipt
 
 
 async def clear_failed(turn: Turn, cleared: list[Cleared]) -> None:
@@ -238,27 +237,11 @@ async def redo(
 ) -> TurnRedone:
     """Redo the last undo of these cells. ``astray``: all cells whose move in the turn is undone.
     Raises DocumentError ``not_open``."""
+    undone = ledger.undone(turn, cells)
+    changes, left = (
+        [one.change for one in undone.values()],
+        {i: one.left for i, one in undone.items()},
+    )
     snapshot = await document.snapshot()
-    redoing = Redoing(turn, ledger.undone(turn, cells), snapshot, ledger, outputs, astray)
-    return TurnRedone(turn, *await carry_out(redoing, document, ledger))
-
-
-class Redoing(Undoing):
-    inserts = "removed"
-
-    def __init__(
-        self,
-        turn: int,
-        undone: dict[str, UndoneCell],
-        snapshot: Snapshot,
-        ledger: Ledger,
-        outputs: Outputs,
-        astray: Iterable[str] = (),
-    ) -> None:
-        changes = tuple(one.change for one in undone.values())
-        super().__init__(turn, changes, snapshot, ledger, outputs, astray=astray)
-        self._undone = undone
-
-    def tags(self, change: CellChange) -> tuple[str, ...]:
-        left = self._undone[change.cell_id].left
-        return tags_of(left) if left is not None else ()
+    redoing = Undoing(turn, tuple(changes), document, snapshot, ledger, outputs, astray, left)
+    return TurnRedone(turn, *await redoing.carry_out())

@@ -76,7 +76,7 @@ async def test_names_follow_a_notebook_that_is_renamed(
     manager = site.extension.workbench.manager
     assert manager.is_private("b.ipynb", "token")
     await w.send(c.Unsubscribe(w.session_id))
-    await site.until(lambda: manager.live(w.session_id) is None)
+    await site.until(lambda: manager.sessions.get(w.session_id) is None)
     assert manager.is_private("b.ipynb", "token")
     assert (await w.ask("What is there?")).error is None
     await w.send(c.Subscribe(w.session_id, w.events[-1][0]))

@@ -5,22 +5,29 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
+from datetime import datetime, timezone
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
 from ...base.errors import CommandError
-from ...base.preload import preload
 from ...journal.sqlite.store import SqliteStore
 from ...run.turn.limits import Rules
-from ...wire.commands import DoneElsewhere, SessionChanged, SessionInfo, WaitingChanged
+from ...wire.commands import (
+    DoneElsewhere,
+    ServerFrame,
+    SessionChanged,
+    SessionInfo,
+    WaitingChanged,
+    YouAre,
+)
 from ...wire.events import Mode
 from ...wire.stores import Beginning
-from .activity import Activity
 from .live_notebooks import LiveNotebooks
-from .windows import Broadcaster, FrontWindow, Windows
+from .windows import FrontWindow, Windows
 
 if TYPE_CHECKING:
     from ...view.redaction.private_names import PrivateNames
@@ -33,6 +40,50 @@ GRACE = 3.0
 keeps it."""
 
 
+# -------------------------------------------------------------------------------------------------
+# Marks the server and its kernels as active while a turn works, even without clicks or running
+# code. A turn that waits for a person does not count.
+#
+# A hub that culls idle servers reads the last activity from ``/api/status``: the latest of all
+# settings whose names end in ``_last_activity``. The server culls kernels by their own
+# ``last_activity`` (``cull_idle_timeout``).
+
+SETTING = "codeinterp_last_activity"
+INTERVAL = 0.4
+"""Seconds between updates. The shortest kernel timeout is one second."""
+
+
+class Activity:
+    def __init__(
+        self,
+        settings: MutableMapping[str, Any],
+        kernels: MappingKernelManager,
+    ) -> None:
+        self._settings = settings
+        self._kernels = kernels
+        self._task: asyncio.Task[None] | None = None
+
+    def follow(self, at_work: Callable[[], tuple[str, ...]]) -> None:
+        """Mark the server and the kernels of ``at_work()`` as active until there are none. A
+        kernel id "" marks only the server."""
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._follow(at_work))
+
+    async def _follow(self, at_work: Callable[[], tuple[str, ...]]) -> None:
+        while kernel_ids := at_work():
+            now = self._settings[SETTING] = datetime.now(timezone.utc)
+            for kernel_id in kernel_ids:
+                if kernel_id in self._kernels:
+                    kernel: Any = self._kernels.get_kernel(kernel_id)
+                    kernel.last_activity = now
+            await asyncio.sleep(INTERVAL)
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+
 class SessionManager:
     def __init__(
         self,
@@ -42,7 +93,7 @@ class SessionManager:
         make_notebooks: Callable[[SessionManager], LiveNotebooks],
         default_model: Callable[[str], str],
         activity: Activity,
-        on_window: Callable[[], None] = preload,
+        on_window: Callable[[], None],
     ) -> None:
         """``default_model``: the id of the default model, by notebook path. Calls ``on_window``
         with each window."""
@@ -59,8 +110,11 @@ class SessionManager:
         self._private: dict[str, PrivateNames] = {}
         """Names that private cells assign, by notebook, for sessions that are loaded again."""
         self._looking: asyncio.TimerHandle | None = None
-        self.broadcaster = Broadcaster()
-        self.windows = Windows(self.broadcaster.has)
+        self.connected: set[FrontWindow] = set()
+        """Windows with a socket."""
+        self.windows = Windows(
+            lambda number: any(window.number == number for window in self.connected)
+        )
         self.notebooks = make_notebooks(self)
 
     @cached_property
@@ -73,29 +127,35 @@ class SessionManager:
 
     def join(self, window: FrontWindow) -> None:
         self._on_window()
-        self.broadcaster.join(window)
+        self.connected.add(window)
+        window.send(YouAre(window.number))
         for session in self.sessions.values():
             if session.running:
                 window.send(changed(session))
 
     def leave(self, window: FrontWindow) -> None:
         """Handle a closed socket. The window's sessions continue."""
-        self.broadcaster.leave(window)
+        self.connected.discard(window)
+        window.leave()
         self.notebooks.leave(window)
 
     def tell_others(self, done: DoneElsewhere) -> None:
         """Send what a window (not 0) did to all others."""
-        if done.window:
-            self.broadcaster.send_others(done)
+        for window in self.connected if done.window else ():
+            if window.number != done.window:
+                window.send(done)
 
     def person(self, notebook: str, window: int) -> str:
         live = self.notebooks.opened(notebook)
-        return self.broadcaster.person(window) if live is not None and live.sharing else ""
+        if live is None or not live.sharing:
+            return ""
+        return next((one.person for one in self.connected if one.number == window), "")
+
+    def _send(self, frame: ServerFrame) -> None:
+        for window in self.connected:
+            window.send(frame)
 
     # --- sessions --------------------------------------------------------------------
-
-    def live(self, session_id: str) -> Session | None:
-        return self.sessions.get(session_id)
 
     def session(self, session_id: str) -> Session:
         """The live session, loaded from the journal if needed.
@@ -160,12 +220,12 @@ class SessionManager:
 
     def announce(self, session: Session) -> None:
         """Tell the windows that the session has changed."""
-        self.broadcaster.send(changed(session))
+        self._send(changed(session))
         self._activity.follow(self._kernels_at_work)
 
     def announce_waiting(self, session: Session) -> None:
         """Tell the windows whether the session waits for a person."""
-        self.broadcaster.send(WaitingChanged(session.info.session_id, session.waiting))
+        self._send(WaitingChanged(session.info.session_id, session.waiting))
         self._activity.follow(self._kernels_at_work)
 
     def list(self, notebook: str | None) -> list[SessionInfo]:
@@ -213,7 +273,8 @@ class SessionManager:
             self._looking.cancel()
         await asyncio.gather(*(session.close() for session in self.sessions.values()))
         await self.notebooks.aclose()
-        self.broadcaster.close()
+        for window in self.connected:
+            window.leave()
         await self._activity.close()
 
 

@@ -1,4 +1,4 @@
-"""Connected windows: identity, and frames to all of them."""
+"""Windows: their identity, and their stale cells."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import hmac
 import itertools
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple, Protocol, Union
 from weakref import WeakKeyDictionary
 
@@ -18,7 +18,7 @@ import msgspec
 from ...base.errors import CommandError
 from ...notebook.live import LiveNotebook, Window
 from ...run.turn.staleness import Watch
-from ...wire.commands import CodeCells, DoneElsewhere, ServerFrame, StaleCell, StaleCells, YouAre
+from ...wire.commands import CodeCells, StaleCell, StaleCells
 
 # -------------------------------------------------------------------------------------------------
 # Tells windows which cells are stale, from what they report of their notebooks.
@@ -51,11 +51,9 @@ class ReportedCells:
                 one.send(frame)
 
 
-# -------------------------------------------------------------------------------------------------
-# Sends frames to the connected windows.
-
-
 class FrontWindow(Window, Protocol):
+    """A connected window."""
+
     person: str
     """The user's name, from Jupyter's identity provider."""
 
@@ -64,47 +62,6 @@ class FrontWindow(Window, Protocol):
 
     def leave(self) -> None:
         """Handle a closed socket, or the server's stop."""
-
-
-class Broadcaster:
-    def __init__(self) -> None:
-        self._here: set[FrontWindow] = set()
-
-    def __iter__(self) -> Iterator[FrontWindow]:
-        return iter(self._here)
-
-    def __len__(self) -> int:
-        return len(self._here)
-
-    def join(self, window: FrontWindow) -> None:
-        self._here.add(window)
-        window.send(YouAre(window.number))
-
-    def leave(self, window: FrontWindow) -> None:
-        """Handle a closed socket."""
-        self._here.discard(window)
-        window.leave()
-
-    def has(self, number: int) -> bool:
-        return any(window.number == number for window in self._here)
-
-    def person(self, number: int) -> str:
-        """The user's name in this window; "" if it has no socket."""
-        return next((window.person for window in self._here if window.number == number), "")
-
-    def send(self, frame: ServerFrame) -> None:
-        for window in self._here:
-            window.send(frame)
-
-    def send_others(self, done: DoneElsewhere) -> None:
-        """Send to all windows except the one that acted."""
-        for window in self._here:
-            if window.number != done.window:
-                window.send(done)
-
-    def close(self) -> None:
-        for window in self._here:
-            window.leave()
 
 
 # -------------------------------------------------------------------------------------------------
