@@ -486,4 +486,4 @@ class Bench:
         run_all: bool = False,
     ) -> None:
         source = draft.source if source is None else source
-        self.session.decide(draft.draft_id, draft.nonce, action, source, run_all)
+        self.session.decisions.decide(draft.draft_id, draft.nonce, action, source, run_all)

@@ -99,7 +99,7 @@ def acme() -> Any:
 
 def of_others(site: Site, listed: list[str]) -> list[str]:
     """Without models of our own providers, however many of them need no key; the demo stays."""
-    known = site.extension.models._providers
+    known = site.extension.workbench.models._providers
     ours = {one.name for one in known if known.is_ours(one)}
     return [name for name in listed if "/" not in name or name.partition("/")[0] not in ours]
 
@@ -126,7 +126,7 @@ async def test_its_model_is_listed_and_answers(site: Site, api: FakeAnthropic) -
     assert w.of(e.UsageChanged)[-1].cost == pytest.approx((30 * 1.0 + 3 * 2.0) / 1e6)
     (ran,) = w.of(e.ToolDone)
     assert ran.status == "ok" and "[key removed]" in ran.detail and ACME_KEY not in ran.detail
-    await site.extension.models.close()
+    await site.extension.workbench.models.close()
     assert acme().closed
 
 

@@ -281,7 +281,7 @@ async def test_a_command_without_permission_does_nothing(
     assert manager.notebooks.at("a.ipynb").epoch == epoch
     assert manager.session(w.session_id).event_log.last_seq == seq
     assert w.cells == cells
-    assert len(site.extension.store.list()) == 1
+    assert len(site.extension.workbench.store.list()) == 1
     assert await watch.reached() == []
     monkeypatch.setattr(Denying, "denied", ())
     assert (await w.send(c.Cancel(w.session_id))).error is None
@@ -394,7 +394,7 @@ async def test_commands_that_are_too_large(site: Site) -> None:
     assert (await w.send(c.SendMessage("Hello", ""))).error == "no_notebook"
     about = c.SendMessage("Hello", "a.ipynb", about="a cell that is gone")
     assert (await w.send(about)).error == "no_longer_waits"
-    assert site.extension.store.list() == []
+    assert site.extension.workbench.store.list() == []
     # What is larger than any snapshot may be closes the socket; a new one works.
     with suppress(WebSocketClosedError):
         await w.socket.write_message("x" * (MAX_SNAPSHOT + 1))

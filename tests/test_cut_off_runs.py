@@ -43,7 +43,7 @@ def codeinterp_config() -> dict[str, Any]:
 def killed(site: Site, jp_root_dir: Path) -> Site:
     """The journal has a turn whose server is gone, and the file nothing of it."""
     (jp_root_dir / PATH).write_text(json.dumps(notebook("x = 20")))
-    store = site.extension.store
+    store = site.extension.workbench.store
     store.create(SessionInfo(S, PATH, "Work", "m", "auto", True, 0, 0))
     started = (
         e.TurnStarted(1, "Work", "auto", "m"),
@@ -67,7 +67,7 @@ def begun() -> Notebook:
 
 
 def last_receipt(site: Site) -> Receipt | None:
-    stored = site.extension.store.ops(S)[-1]
+    stored = site.extension.workbench.store.ops(S)[-1]
     assert (stored.turn, stored.op) == (1, CUT_OFF)
     return stored.receipt
 
@@ -85,7 +85,7 @@ async def test_in_a_page_that_was_there(killed: Site) -> None:
     assert ops(page) == [CUT_OFF]
     cell = page.cell("d")
     assert cell is not None and cell["outputs"] == [SAID]
-    info = killed.extension.store.get(S)
+    info = killed.extension.workbench.store.get(S)
     assert info is not None and not info.running
 
 
@@ -96,7 +96,7 @@ async def test_in_a_page_that_comes_anew(killed: Site) -> None:
 
 
 async def test_in_a_page_that_is_there_while_the_session_is_taken_up(killed: Site) -> None:
-    killed.extension.store.update(SessionInfo(S, PATH, "Work", "m", "auto", False, 0, 0))
+    killed.extension.workbench.store.update(SessionInfo(S, PATH, "Work", "m", "auto", False, 0, 0))
     page = await killed.bare_window(PATH, begun())
     page.applied = {S: 2}
     await page.open()
@@ -110,7 +110,9 @@ async def test_in_a_page_that_comes_before_the_lease_of_another_host_expires(
 ) -> None:
     monkeypatch.setattr(live_notebooks, "LEASE_TIME", 0.05)
     holders = [Holder("other", 1)]
-    monkeypatch.setattr(killed.extension.store, "holder", lambda _: holders[0] if holders else None)
+    monkeypatch.setattr(
+        killed.extension.workbench.store, "holder", lambda _: holders[0] if holders else None
+    )
     page = await killed.bare_window(PATH, begun())
     page.applied = {S: 2}
     await page.open()
@@ -136,12 +138,12 @@ async def test_one_session_is_made_where_the_conversation_comes_first(
     session = killed.extension.manager.session(S)
     assert made == [session]
     assert killed.extension.manager.sessions.get(S) is session
-    assert len(killed.extension.store.events(S)) == session.event_log.last_seq
+    assert len(killed.extension.workbench.store.events(S)) == session.event_log.last_seq
 
 
 async def test_a_mark_of_a_turn_that_has_ended_goes_once(killed: Site) -> None:
     """The server was killed after it had journaled the turn's end."""
-    store = killed.extension.store
+    store = killed.extension.workbench.store
     store.append_events(S, [(5, e.TurnEnded(1, "end_turn"))])
     killed.extension.manager.notebooks.at(PATH)
     info = store.get(S)
@@ -152,7 +154,7 @@ async def test_a_mark_of_a_turn_that_has_ended_goes_once(killed: Site) -> None:
 async def test_a_conversation_that_is_deleted_meanwhile_holds_up_no_other(
     killed: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = killed.extension.store
+    store = killed.extension.workbench.store
     deleted = SessionInfo("gone", PATH, "Work", "m", "auto", True, 0, 0)
     known = store.list(PATH)
     monkeypatch.setattr(store, "list", lambda _: [deleted, *known])
@@ -188,7 +190,7 @@ async def test_in_the_file_with_what_comes_next(
     api.play(in_order([answer(text("Done."))]))
     session.workplace.expect_no_window()
     session.send("Go on", "auto", "")
-    await session.idle()
+    await session.task.idle()
     await until(lambda: last_receipt(killed) == DONE)
     cells = json.loads((jp_root_dir / PATH).read_text())["cells"]
     assert [(cell["id"], cell.get("execution_count")) for cell in cells] == [

@@ -89,7 +89,7 @@ async def test_the_demo_to_its_end(site: Site, run_all: bool) -> None:
         value = float(figure.replace(",", ""))
         near = any(abs(abs(number) - value) < 0.06 * max(1.0, value) for number in numbers)
         assert near or figure in sources, figure
-    asked = {name for name, _ in site.extension.models._connections}
+    asked = {name for name, _ in site.extension.workbench.models._connections}
     assert "anthropic" not in asked, "no model was asked for anything"
 
 

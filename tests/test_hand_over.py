@@ -209,7 +209,7 @@ async def test_an_older_format_is_upgraded_and_said(site: Site, begin: Begin, fi
     await rest(site)
     book = on_disk(file)
     assert book.nbformat_minor == 5 and all(cell.id for cell in book.cells)
-    events = [event for _, event in site.extension.store.events(w.session_id)]
+    events = [event for _, event in site.extension.workbench.store.events(w.session_id)]
     (note,) = [event.text for event in events if isinstance(event, e.Note)]
     assert note.endswith("Converted from notebook format 4.4 to 4.5, which gives cells ids.")
 
@@ -222,7 +222,7 @@ async def test_an_invalid_notebook_is_left_as_it_is(site: Site, begin: Begin, fi
     await w.close()
     await rest(site)
     assert file.read() == before
-    events = site.extension.store.events(w.session_id)
+    events = site.extension.workbench.store.events(w.session_id)
     assert "not_confirmed" in [x.status for _, x in events if isinstance(x, e.ToolDone)]
 
 

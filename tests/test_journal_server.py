@@ -73,7 +73,7 @@ class TestSettings:
         return {"keep_conversations_days": 30.5, "keep_outputs_size": 10**6}
 
     async def test_what_is_kept_is_a_setting(self, site: Site) -> None:
-        retention = site.extension.store._retention
+        retention = site.extension.workbench.store._retention
         assert retention.conversations_days == 30.5
         assert retention.outputs_size == 10**6
 

@@ -351,7 +351,7 @@ async def test_a_conversation_that_only_the_journal_knows_follows(
     manager.sessions.clear()
     manager.notebooks._notebooks.clear()
     await site.rename("work", "done")
-    await until(lambda: site.extension.store.list("done/a.ipynb"))
+    await until(lambda: site.extension.workbench.store.list("done/a.ipynb"))
     assert await listed(site, "done/a.ipynb") == [w.session_id]
 
 
@@ -463,7 +463,7 @@ async def test_a_turn_ends_with_its_notebook(
         await at_work_in_file(site, root)
     await site._fetch("api", "contents", *what.split("/"), method="DELETE")
     await until(lambda: not site.extension.manager.running)
-    events = [event for _, event in site.extension.store.events(w.session_id)]
+    events = [event for _, event in site.extension.workbench.store.events(w.session_id)]
     (ended,) = [event for event in events if isinstance(event, e.TurnEnded)]
     assert ended.message == f"The notebook {FIRST} was deleted. The work in it was stopped."
     assert await listed(site, FIRST) == [w.session_id]
@@ -487,7 +487,7 @@ async def test_deleted_where_jupyter_does_not_see_it(site: Site, begin: Begin, r
     (root / FIRST).unlink()
     go_on(root)
     await until(lambda: not site.extension.manager.running)
-    events = [event for _, event in site.extension.store.events(w.session_id)]
+    events = [event for _, event in site.extension.workbench.store.events(w.session_id)]
     assert isinstance(events[-1], e.TurnEnded)
     assert events[-1].message == f"{FIRST} no longer exists. The work in it was stopped."
     assert notebooks(root) == []

@@ -141,7 +141,7 @@ class TestJupytext:
         file.with_name("gone").touch()
         await until(lambda: not manager.running)
 
-        events = [event for _, event in site.extension.store.events(window.session_id)]
+        events = [event for _, event in site.extension.workbench.store.events(window.session_id)]
         assert [event.status for event in events if isinstance(event, e.ToolDone)] == ["ok", "ok"]
         expected = ["x = 20", WAITS, "y = 21"]
         for path in (file, file.with_suffix(".py")):

@@ -72,7 +72,9 @@ def environment(server: str) -> dict[str, str]:
 
 async def test_a_turn_with_a_real_model(site: Site) -> None:
     """Through the whole server, by the name that the list of models has for it, to a window."""
-    (model,) = (info.id for info in (await site.extension.models.available())[0] if "/" in info.id)
+    (model,) = (
+        info.id for info in (await site.extension.workbench.models.available())[0] if "/" in info.id
+    )
     w = await site.window(kernel_id=await site.kernel_of("a.ipynb"))
     w.patience = 100.0  # it reads some thousand tokens first, which a busy machine does slowly
     await w.ask("Hello!", model=model)

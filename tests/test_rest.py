@@ -137,7 +137,7 @@ async def test_nobody_gets_in_without_a_token(site: Site) -> None:
         for headers in ({"Authorization": ""}, {"Authorization": "token wrong"}):
             response = await site.request(method, path, headers=headers)
             assert response.code in (401, 403), (method, path)
-    assert not site.extension.models.described("anthropic").entered
+    assert not site.extension.workbench.models.described("anthropic").entered
     assert names(Path(site.app.root_dir)) == []
 
 
@@ -336,7 +336,7 @@ async def test_a_key_is_kept_on_the_server_and_nowhere_else(
 
     assert (await site.as_page("DELETE", "connections", "anthropic")).code == 200
     assert "credentials.json" not in names(data_dir)
-    assert not site.extension.models.described("anthropic").entered
+    assert not site.extension.workbench.models.described("anthropic").entered
 
 
 async def test_keys_that_do_not_work_are_not_kept(
@@ -363,7 +363,7 @@ async def test_keys_that_do_not_work_are_not_kept(
         assert (answered["code"], response.code) == (code, status), given
         assert wrong not in answered["message"] and PASTED not in answered["message"]
     assert "credentials.json" not in names(data_dir)
-    assert not site.extension.models.described("anthropic").entered
+    assert not site.extension.workbench.models.described("anthropic").entered
 
 
 async def test_a_server_without_a_key(site: Site, api: FakeAnthropic) -> None:
@@ -378,7 +378,7 @@ async def test_local_servers(site: Site, api: FakeAnthropic) -> None:
     api._keyless = True
     async with FakeAnthropic(keyless=True) as other:
         addresses = elsewhere(ollama=api.url, vllm=other.url)
-        site.extension.models._local_addresses = addresses
+        site.extension.workbench.models._local_addresses = addresses
         answered = await site.get("local")
         assert [(x["provider"], x["base_url"]) for x in answered["servers"]] == [
             ("ollama", api.url),

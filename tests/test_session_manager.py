@@ -23,7 +23,7 @@ from jupyter_server.services.contents.manager import ContentsManager
 
 from jupyter_codeinterp.app.notebooks import siblings
 from jupyter_codeinterp.run.turn.limits import MAX_FILES
-from jupyter_codeinterp.session.server import activity as activity_module
+from jupyter_codeinterp.session.server import manager as manager_module
 from jupyter_codeinterp.wire import commands as c
 from jupyter_codeinterp.wire import events as e
 from tests.busy import SOON, processor_silence
@@ -124,7 +124,7 @@ async def test_a_server_that_was_killed(site: Site, api: FakeAnthropic) -> None:
     """Its journal says that a turn runs. It does not, and the window is told so."""
     w = await a_turn(site, api)
     await w.ended()
-    store, manager = site.extension.store, site.extension.manager
+    store, manager = site.extension.workbench.store, site.extension.manager
     await site.until(lambda: not manager.running)
     info = manager.session(w.session_id).info
     manager.sessions.clear()
@@ -181,16 +181,16 @@ def make_files(root: Path) -> None:
 async def test_the_server_is_in_use_while_a_turn_works(
     site: Site, api: FakeAnthropic, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(activity_module, "INTERVAL", 0.02)
+    monkeypatch.setattr(manager_module, "INTERVAL", 0.02)
     settings = site.app.web_app.settings
     extension = site.extension
     w = await a_turn(site, api, BUSY)
     await w.event(e.RunStarted)
-    await site.until(lambda: activity_module.SETTING in settings)
-    noted: datetime = settings[activity_module.SETTING]
+    await site.until(lambda: manager_module.SETTING in settings)
+    noted: datetime = settings[manager_module.SETTING]
     assert noted.tzinfo is not None
-    await site.until(lambda: settings[activity_module.SETTING] > noted)
-    assert datetime.now(timezone.utc) - settings[activity_module.SETTING] < timedelta(seconds=5)
+    await site.until(lambda: settings[manager_module.SETTING] > noted)
+    assert datetime.now(timezone.utc) - settings[manager_module.SETTING] < timedelta(seconds=5)
     assert site.app.extension_manager.any_activity()
     # The server takes it for its own last activity, which tools outside ask for.
     monkeypatch.setitem(

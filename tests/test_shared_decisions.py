@@ -113,7 +113,7 @@ async def test_all_that_was_done_is_told_saved_when_the_file_has_it(
     ada = await view(site)
     assert (await ada.ask("Go", "auto")).error is None
     await ada.ended()
-    store = site.extension.store
+    store = site.extension.workbench.store
     assert list(store.unsaved_ops(PATH))
     (jp_root_dir / PATH).write_text(json.dumps(rooms.document.get()))
     rooms.saved("")

@@ -64,7 +64,7 @@ class Carried:
 def journaled(site: Site) -> dict[str, int]:
     """In any column of any table."""
     found: dict[str, int] = {}
-    with closing(sqlite3.connect(site.extension.store._path)) as db:
+    with closing(sqlite3.connect(site.extension.workbench.store._path)) as db:
         tables = db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
         for (table,) in tables.fetchall():
             rows = db.execute(f"SELECT * FROM {table}")

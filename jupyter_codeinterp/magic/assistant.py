@@ -195,7 +195,7 @@ class Assistant:
     def stop(self) -> None:
         """Stop the turn without waiting. Callable from any thread and from signal handlers."""
         if self._conversation is not None:
-            self._loop.call_soon_threadsafe(self._conversation.live.cancel)
+            self._loop.call_soon_threadsafe(self._conversation.live.task.cancel)
 
     def reset(self) -> bool:
         """Forget the conversation. Returns whether there was one."""

@@ -23,8 +23,6 @@ from ..app.settings import CodeInterpSettings
 if TYPE_CHECKING:
     from ..app.workbench import Workbench
     from ..extensions import Routes
-    from ..journal.sqlite import SqliteStore
-    from ..models.offered import Models
     from ..session.server.manager import SessionManager
     from .kernel_models.tokens import KernelTokens
 
@@ -168,14 +166,6 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
     @property
     def manager(self) -> SessionManager:
         return self.workbench.manager
-
-    @property
-    def models(self) -> Models:
-        return self.workbench.models
-
-    @property
-    def store(self) -> SqliteStore:
-        return self.workbench.store
 
     async def _on_contents(self, logger: Any, schema_id: str, data: dict[str, Any]) -> None:
         if data["action"] != "get":

@@ -161,7 +161,7 @@ async def retry(sessions: Sessions, command: c.Retry, sender: Sender = PROGRAM) 
 
 async def stop(sessions: Sessions, command: c.Cancel, sender: Sender = PROGRAM) -> None:
     """Stop the running turn, if any."""
-    _here(sessions, command.session_id).cancel(sender.number)
+    _here(sessions, command.session_id).task.cancel(sender.number)
 
 
 # --- decisions and settings ------------------------------------------------------
@@ -172,7 +172,7 @@ async def decide(sessions: Sessions, command: c.Decide, sender: Sender = PROGRAM
     need_short(command.reason)
     session = _here(sessions, command.session_id)
     notebook = session.info.notebook
-    draft = session.decide(
+    draft = session.decisions.decide(
         command.draft_id,
         command.nonce,
         command.action,

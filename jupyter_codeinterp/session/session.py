@@ -36,7 +36,6 @@ from ..view.rule_files import NOT_READ
 from ..wire.commands import SessionInfo
 from ..wire.events import (
     Cleared,
-    Draft,
     Mode,
     ModeChanged,
     ModelChanged,
@@ -136,10 +135,6 @@ class Session:
         """Cells that the agent inserted, the latest last."""
         return tuple(self.log.ledger.added[-MOST_WORKED:])
 
-    async def idle(self) -> None:
-        """Wait for the end of the running turn."""
-        await self.task.idle()
-
     # --- a turn ----------------------------------------------------------------------
 
     def send(
@@ -217,24 +212,6 @@ class Session:
 
     # --- while it runs ---------------------------------------------------------------
 
-    def decide(
-        self,
-        draft_id: str,
-        nonce: str,
-        action: Literal["run", "reject"],
-        source: str,
-        run_all: bool,
-        window: int = 0,
-        said: str = "",
-        person: str = "",
-        nobody: bool = False,
-    ) -> Draft:
-        """Decide on a draft, and return it. Raises as ``Decisions.decide``."""
-        allowed = run_all and modes.may_run_all(self.services.rules.highest_mode)
-        return self.decisions.decide(
-            draft_id, nonce, action, source, allowed, window, said, person, nobody
-        )
-
     def set_mode(self, mode: Mode, window: int = 0) -> None:
         """Set the mode from the next decision on, also in a running turn."""
         mode = modes.cap(mode, self.services.rules.highest_mode)
@@ -279,23 +256,10 @@ class Session:
                 self.log.update(title=title, changed=self.info.changed)
                 self.log.show(TitleChanged(title, window))
 
-    def confirmed_late(self, seq: int) -> None:
-        """Record an op whose receipt came after the turn had stopped waiting."""
-        for stored in self.log.store.ops(self.info.session_id, seq - 1)[:1]:
-            self.log.ledger.take(stored)
-
     def note(self, words: Sentence, level: Literal["info", "warning"] = "info") -> None:
         self.log.show_unasked(Note(words, level))
 
     # --- ending ----------------------------------------------------------------------
-
-    def cancel(self, window: int = 0) -> None:
-        """Stop the turn, unless none runs or it is already stopping."""
-        self.task.cancel(window)
-
-    def halt(self, ending: Ending) -> None:
-        """Stop the turn with this ending."""
-        self.task.halt(ending)
 
     async def close(self) -> None:
         """Stop for good: the server is shutting down, or the session is deleted. An undo ends

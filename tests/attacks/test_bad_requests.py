@@ -38,7 +38,7 @@ async def test_a_body_that_no_parser_likes_is_refused_in_words(site: Site) -> No
         response = await site.request(method, path, headers={**page}, body=given)
         assert response.code == 400, (path, what, response.code)
         assert body(response)["code"] == "malformed" and "JSON" in body(response)["message"], path
-    assert not site.extension.models.described("anthropic").entered
+    assert not site.extension.workbench.models.described("anthropic").entered
 
 
 async def test_a_body_that_is_too_large_is_refused_in_words(site: Site) -> None:

@@ -118,11 +118,11 @@ async def test_a_kernel_uses_the_servers_token_to_decide_set_auto_and_move_the_a
     site: Site, api: FakeAnthropic
 ) -> None:
     w, watch = await a_draft_that_waits(site, api)
-    before = site.extension.models.described("anthropic").origin
+    before = site.extension.workbench.models.described("anthropic").origin
     steps = await in_the_kernel(watch, WITH_THE_TOKEN)
     assert set(steps.values()) == {403}, steps
     assert site.extension.manager.session(w.session_id).waiting
-    assert site.extension.models.described("anthropic").origin == before
+    assert site.extension.workbench.models.described("anthropic").origin == before
     assert told(w) == []
 
 

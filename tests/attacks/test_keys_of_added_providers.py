@@ -27,7 +27,7 @@ async def test_it_is_in_the_very_first_message(site: Site, api: FakeAnthropic) -
     await w.ask(f"My key is {ACME_KEY}", model="claude-sonnet-5-5")
     await w.ended()
     assert "My key is" in str(api.requests[0].body) and ACME_KEY not in str(api.requests[0].body)
-    store = site.extension.store
+    store = site.extension.workbench.store
     kept = store.events(w.session_id), store.messages(w.session_id), store.get(w.session_id)
     assert ACME_KEY.encode() not in msgspec.json.encode(kept, enc_hook=to_journal)
 

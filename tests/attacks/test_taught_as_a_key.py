@@ -86,7 +86,9 @@ async def test_a_person_approves_another_text_than_runs(
     assert (await w.decide(draft, "run")).error is None
     await w.ended()
     assert w.cells[-1]["source"] == source
-    kept = msgspec.json.encode(site.extension.store.events(w.session_id), enc_hook=to_journal)
+    kept = msgspec.json.encode(
+        site.extension.workbench.store.events(w.session_id), enc_hook=to_journal
+    )
     assert WORKS.encode() not in kept
 
 

@@ -43,7 +43,7 @@ def _asking(env: dict[str, str]) -> bytes:
 
 
 def _spent(site: Site) -> float:
-    return site.extension.store.spent(today().isoformat())
+    return site.extension.workbench.store.spent(today().isoformat())
 
 
 async def test_a_kernel_hangs_up_before_the_first_word_again_and_again(

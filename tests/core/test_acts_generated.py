@@ -161,7 +161,7 @@ class World:
         self.loop.run_until_complete(until(lambda: self._waiting() is not draft))
 
     def stop(self) -> None:
-        self._call(self.bench.session.cancel)
+        self._call(self.bench.session.task.cancel)
         self.loop.run_until_complete(until(lambda: not self.bench.session.running))
         self.asked.clear()
 

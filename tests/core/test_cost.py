@@ -71,7 +71,7 @@ async def test_an_answer_that_stop_broke_off_is_paid_for(bench: Benches) -> None
     b.model.hold = asyncio.Event()
     b.send()
     await b.event(e.TextDelta)
-    b.session.cancel()
+    b.session.task.cancel()
     ended = await b.ended()
     assert ended.stop_reason == "cancelled"
     assert used(b) == [Usage(200, 1, 30, 4)]

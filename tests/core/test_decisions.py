@@ -91,7 +91,9 @@ async def test_where_nobody_can_be_asked_no_person_is_said_to_have_rejected(
     b = bench(asked, say("All right."))
     b.send(mode="auto")
     draft = await b.draft()
-    b.session.decide(draft.draft_id, draft.nonce, "reject", draft.source, False, nobody=True)
+    b.session.decisions.decide(
+        draft.draft_id, draft.nonce, "reject", draft.source, False, nobody=True
+    )
     await b.ended()
     assert b.of(e.DraftDecided)[-1].by == "nobody"
     assert NOBODY in b.results[0] and "The person" not in b.results[0]
@@ -245,7 +247,7 @@ async def test_a_decision_of_an_earlier_draft_is_good_for_nothing(
     b.decide(first)
     second = await b.draft(2)
     with pytest.raises(CommandError):
-        b.session.decide(second.draft_id, first.nonce, "run", "n = 7", False)
+        b.session.decisions.decide(second.draft_id, first.nonce, "run", "n = 7", False)
     b.decide(second)
     await b.ended()
     assert await room.ran() == ["n = 5", "n = 6"]

@@ -177,7 +177,7 @@ async def test_what_a_person_sees_of_a_stopped_turn(bench: Benches) -> None:
     b = bench(run("a = 1"))
     b.send()
     await b.draft()
-    b.session.cancel()
+    b.session.task.cancel()
     await b.ended()
     assert b.sequence == [
         "TurnStarted",

@@ -213,7 +213,7 @@ async def test_stop_while_nothing_can_be_written(
     b.send(mode="auto")
     await until(lambda: bool(b.document.shown))
     with locked(store):
-        b.session.cancel()
+        b.session.task.cancel()
         told = await shown(b, e.TurnEnded)
         (done,) = [x for x in told if isinstance(x, e.ToolDone)]
         assert done.status == "interrupted"

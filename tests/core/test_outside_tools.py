@@ -201,7 +201,7 @@ async def test_stop_cancels_the_call(bench: Benches) -> None:
     b.send()
     b.decide(await b.draft())
     await until(lambda: bool(servers.calls))
-    b.session.cancel()
+    b.session.task.cancel()
     await b.ended()
     assert servers.cancelled and words(result(b)).startswith("status=interrupted")
 

@@ -66,7 +66,7 @@ async def test_stop_leaves_it_alone(bench: Benches, room: Room, tmp_path: Path) 
     draft = await b.draft()
     await room.person.begun(room.person.run(begin(b, draft)))
     await b.event(e.DraftDecided)
-    b.session.cancel()
+    b.session.task.cancel()
     assert (await b.ended()).stop_reason == "cancelled"
     gate.open()
     assert b.document.sources() == ["x = 20", gate.source]

@@ -81,7 +81,7 @@ async def test_stop_keeps_what_is_queued(bench: MakeBench) -> None:
     b.send("Add up")
     await b.draft()
     b.session.send("In euros", "review", "")
-    b.session.cancel()
+    b.session.task.cancel()
     await b.ended()
     assert [message.text for message in b.session.queue.messages] == ["In euros"]
     assert len(b.of(e.TurnStarted)) == 1
@@ -97,7 +97,7 @@ async def test_what_is_queued_can_be_sent_as_it_is(bench: MakeBench) -> None:
     b.send("Add up")
     await b.draft()
     b.session.send("In euros", "review", "")
-    b.session.cancel()
+    b.session.task.cancel()
     await b.ended()
     b.session.send("", "auto", "")
     await b.ended(2)
@@ -110,7 +110,7 @@ async def test_a_message_after_stop_does_not_wait_for_another(bench: MakeBench) 
     b = bench(run("1 + 1"), say("Fine."))
     b.send("Add up")
     await b.draft()
-    b.session.cancel()
+    b.session.task.cancel()
     assert b.session.running
     assert b.session.send("Rather this", "review", "") == "queue"
     await b.ended(2)
@@ -139,7 +139,7 @@ async def test_it_outlives_the_server(bench: MakeBench) -> None:
     b.send("Add up")
     await b.draft()
     b.session.send("In euros", "review", "")
-    b.session.cancel()
+    b.session.task.cancel()
     await b.ended()
     b.restart_server()
     assert [message.text for message in b.session.queue.messages] == ["In euros"]
@@ -187,7 +187,7 @@ async def test_there_is_a_bound(bench: MakeBench) -> None:
     with pytest.raises(CommandError) as full:
         b.session.send("More", "review", "")
     assert full.value.code == "too_many_queued"
-    b.session.cancel()
+    b.session.task.cancel()
     await b.ended()
 
 

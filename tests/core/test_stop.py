@@ -25,7 +25,7 @@ ENDLESS = "n = 1\nprint('begun', flush=True)\nwhile True:\n    pass"
 async def stopped(b: Bench) -> e.TurnEnded:
     """Press Stop; the turn must end at once."""
     began = time.monotonic()
-    b.session.cancel()
+    b.session.task.cancel()
     ended = await b.ended(len(b.of(e.TurnStarted)))
     assert time.monotonic() - began < SOON
     assert (ended.stop_reason, ended.retry) == ("cancelled", False)
@@ -155,7 +155,7 @@ async def test_between_the_last_op_and_the_request(bench: Benches, room: Room) -
 
     def freeze(op: object) -> None:
         if isinstance(op, BeginRun):
-            asyncio.get_running_loop().call_soon(b.session.cancel)
+            asyncio.get_running_loop().call_soon(b.session.task.cancel)
 
     b.document.before_op = freeze
     b.send(mode="auto")
@@ -173,7 +173,7 @@ async def test_at_the_very_moment_that_the_run_is_journaled(bench: Benches, room
 
     async def stop() -> None:
         await b.event(e.RunStarted)
-        b.session.cancel()
+        b.session.task.cancel()
 
     stopping = asyncio.ensure_future(stop())
     await b.ended()
@@ -219,9 +219,9 @@ async def test_an_approved_edit_that_did_not_run_is_told_truly(bench: Benches, r
 
 async def test_stop_without_a_turn_does_nothing(bench: Benches) -> None:
     b = bench(say("Hi."))
-    b.session.cancel()
+    b.session.task.cancel()
     await b.turn()
-    b.session.cancel()
+    b.session.task.cancel()
     assert b.sequence == ["TurnStarted", "StepStarted", "TextDone", "TurnEnded"]
 
 
@@ -229,9 +229,9 @@ async def test_stop_twice_is_stop_once(bench: Benches) -> None:
     b = bench(run(ENDLESS))
     b.send(mode="auto")
     await until(lambda: bool(b.document.shown))
-    b.session.cancel()
+    b.session.task.cancel()
     await asyncio.sleep(0)
-    b.session.cancel()
+    b.session.task.cancel()
     await b.ended()
     assert b.results[0].startswith("status=interrupted")
 

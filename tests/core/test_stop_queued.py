@@ -31,7 +31,7 @@ async def test_what_has_not_begun_is_not_said_to_disobey(
     b.send(mode="auto")
     await until(lambda: bool(link.listeners))
     (theirs,) = intruders
-    b.session.cancel()
+    b.session.task.cancel()
     await b.ended()
     assert "is queued in the kernel behind the person's cell" in b.results[0]
     assert "not react" not in b.results[0]

@@ -161,7 +161,7 @@ async def test_a_stop_before_the_restart_is_still_known(bench: Benches) -> None:
     b = bench(run("a = 1"))
     b.send()
     await b.draft()
-    b.session.cancel()
+    b.session.task.cancel()
     await b.ended()
     b.restart_server()
     b.model.script = [say("Done.")]

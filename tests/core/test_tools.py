@@ -385,7 +385,7 @@ async def test_after_stop_the_model_knows_which_cell_was_cut_off(bench: Benches)
     b = bench(call("run_cells", cell_ids="all"), say("Oh."), book=made)
     b.send(mode="auto")
     await b.event(e.RunStarted, 2)
-    b.session.cancel()
+    b.session.task.cancel()
     await b.ended()
     (result,) = b.results
     assert "Stopped in the cell c2; it may have had effects. Not reached: c3." in result

@@ -19,7 +19,7 @@ UNTOUCHED, BEGINNING, MINE, CLEARED = CODE, "a =", "a = 2  # mine", ""
 
 
 async def stop(b: Bench) -> None:
-    b.session.cancel()
+    b.session.task.cancel()
 
 
 async def reject(b: Bench) -> None:

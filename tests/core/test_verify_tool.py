@@ -163,7 +163,7 @@ async def test_stop_cancels_it(bench: Benches) -> None:
     runs.hold = asyncio.Event()
     b.send("Go", "auto")
     await runs.begins.wait()
-    b.session.cancel()
+    b.session.task.cancel()
     ended = await b.ended()
     assert ended.stop_reason == "cancelled" and runs.cancelled
     assert b.of(e.ToolDone)[0].status == "interrupted"

@@ -318,7 +318,7 @@ class TestLimits:
             await reader.readuntil(b"One two")
             writer.close()
             await asyncio.wait_for(api.requests[0].gone.wait(), 30)
-            assert site.extension.store.spent(today().isoformat()) > 0.5
+            assert site.extension.workbench.store.spent(today().isoformat()) > 0.5
             assert (await post(env[URL], env[TOKEN])).code == 400
 
 

@@ -189,7 +189,7 @@ class LiveNotebooks:
             if session.running:
                 self._orphaned[session.info.session_id] = LiveNotebook(path)
                 self._orphaned[session.info.session_id].give_up(words)
-                session.halt(ending)
+                session.task.halt(ending)
         notebook = self._notebooks.pop(path, None)
         if notebook is not None:
             notebook.give_up(words)
@@ -257,7 +257,8 @@ class LiveNotebooks:
         try:
             self._store.set_receipt(session_id, seq, receipt)
             if session is not None:
-                session.confirmed_late(seq)
+                for stored in self._store.ops(session_id, seq - 1)[:1]:
+                    session.log.ledger.take(stored)
         except StoreError as error:
             log.warning("Could not journal a late receipt: %s", error.message)
 
