@@ -242,7 +242,8 @@ class Site:
             make_session=nothing,
             make_notebooks=self._notebooks,
             default_model=nothing,
-            activity=nothing,
+            settings=nothing,
+            kernels=nothing,
             on_window=lambda: None,
         )
 

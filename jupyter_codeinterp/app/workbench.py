@@ -26,7 +26,7 @@ from ..run.turn.files import FolderScan
 from ..run.turn.limits import MAX_FILES, Rules
 from ..run.turn.workplace import MoreTools, Workplace
 from ..session.server.live_notebooks import LiveNotebooks
-from ..session.server.manager import Activity, SessionManager
+from ..session.server.manager import SessionManager
 from ..view.redaction.found_secrets import without_secrets
 from ..view.redaction.secrets import Secrets
 from ..view.rule_files import RuleFile
@@ -103,7 +103,8 @@ class Workbench:
             self._make_session,
             self._make_notebooks,
             self.models.default_for,
-            Activity(noted, kernels),
+            noted,
+            kernels,
             self._preload,
         )
         files = partial(sibling_files, contents)

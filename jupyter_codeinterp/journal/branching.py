@@ -32,12 +32,15 @@ _OF_ITS_OWN = (TitleChanged, NotebookMoved, UsageChanged)
 def beginning(turn: int, events: NumberedEvents, ops: StoredOps) -> Beginning:
     """The history before a turn of an idle session. Raises CommandError ``unknown_turn``, also for
     turns of early versions, which did not count messages."""
-    at = next((i for i, (_, event) in enumerate(events) if _begins(event, turn)), None)
-    if at is None:
+    found = (
+        (at, event)
+        for at, (_, event) in enumerate(events)
+        if isinstance(event, TurnStarted) and event.turn == turn and event.text
+    )
+    at, started = next(found, (0, None))
+    if started is None:
         raise CommandError("unknown_turn", "No message of yours started this turn.")
     before, after = events[:at], events[at + 1 :]
-    started = events[at][1]
-    assert isinstance(started, TurnStarted)
     if started.messages is None:
         raise CommandError(
             "unknown_turn", "An earlier version began this turn. Send a new message."
@@ -63,10 +66,6 @@ def beginning(turn: int, events: NumberedEvents, ops: StoredOps) -> Beginning:
         steps=then.steps,
         model=started.model,
     )
-
-
-def _begins(event: Event, turn: int) -> bool:
-    return isinstance(event, TurnStarted) and event.turn == turn and event.text != ""
 
 
 def _stays_true(event: Event, turn: int) -> bool:

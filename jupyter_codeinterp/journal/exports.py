@@ -35,7 +35,7 @@ def markdown(info: SessionInfo, events: Iterable[Event], pictures: Pictures = {}
         if turn.asked:
             parts += ["## You", quoted(harmless(turn.asked)), *_along(turn.files), "## Answer"]
         for step in turn.steps:
-            parts += [text for item in step.items for text in _in_markdown(item, pictures)]
+            parts += [text for item in step for text in _in_markdown(item, pictures)]
     return "\n\n".join(part for part in parts if part.strip()) + "\n"
 
 

@@ -95,17 +95,13 @@ Item = Union[AnswerText, Card, PersonMessage, Line]
 
 
 @dataclass
-class PastStep:
-    items: list[Item] = field(default_factory=list)
-
-
-@dataclass
 class PastTurn:
-    """``asked`` is "" for a retry; ``files`` are names of the message's files."""
+    """``asked`` is "" for a retry; ``files`` are names of the message's files. ``steps``: the items
+    of each step."""
 
     asked: str
-    steps: list[PastStep] = field(default_factory=list)
-    files: tuple[str, ...] = ()
+    files: tuple[str, ...]
+    steps: list[list[Item]]
 
 
 def _files(event: TurnStarted | MessagesHeard) -> tuple[str, ...]:
@@ -119,21 +115,21 @@ def turns(events: Iterable[Event]) -> list[PastTurn]:
     cards: dict[str, Card] = {}
     for event in events:
         if isinstance(event, TurnStarted):
-            found.append(PastTurn(event.text, [PastStep()], _files(event)))
+            found.append(PastTurn(event.text, _files(event), [[]]))
         elif not found:
             continue
         elif isinstance(event, StepStarted):
-            found[-1].steps.append(PastStep())
+            found[-1].steps.append([])
         elif isinstance(event, StepDiscarded):
-            found[-1].steps[-1] = PastStep()
+            found[-1].steps[-1] = []
         elif isinstance(event, ToolStarted):
             card = cards[event.call_id] = Card(event.call_id, event.name, event.title)
-            found[-1].steps[-1].items.append(card)
+            found[-1].steps[-1].append(card)
         elif call_id := _call_of(event):
             if call_id in cards:
                 _note(cards[call_id], event)
         else:
-            _add(found[-1].steps[-1].items, event)
+            _add(found[-1].steps[-1], event)
     return found
 
 

@@ -201,11 +201,11 @@ def _left_out(folder: str, names: list[str]) -> set[str]:
 
 
 def _cards(found: list[PastTurn]) -> list[Card]:
-    items = (item for turn in found for step in turn.steps for item in step.items)
+    items = (item for turn in found for step in turn.steps for item in step)
     return [item for item in items if isinstance(item, Card)]
 
 
 def _answer(turn: PastTurn) -> str:
     """The text of a turn's last step, or of the whole turn if that has none."""
-    steps = [[one.text for one in step.items if isinstance(one, AnswerText)] for step in turn.steps]
+    steps = [[one.text for one in step if isinstance(one, AnswerText)] for step in turn.steps]
     return "\n\n".join(steps[-1] or [text for step in steps for text in step])

@@ -21,13 +21,10 @@ import msgspec
 
 from ...base.errors import StoreError
 from ...wire.ops import FinishRun, Op, Output, Receipt, Restore, fits
-from ...wire.stores import StoredOp, light_op, light_receipt, whole_op
+from ...wire.stores import OpsBySession, StoredOp, StoredOps, light_op, light_receipt, whole_op
 from .file import connect, in_words, step
 from .journal import JournalFile, read
 from .writer import append
-
-_Ops = list[StoredOp]
-_OpsBySession = list[tuple[str, list[StoredOp]]]
 
 _NEW = "INSERT INTO ops SELECT ?, ?, ifnull(max(number), 0) + 1, ?, ?, ?, ? FROM ops"
 _COLUMNS = "seq, turn, op, receipt, outputs"
@@ -91,7 +88,7 @@ class Ops(JournalFile):
         query = "SELECT ifnull(max(seq), 0) FROM ops WHERE session_id = ?"
         return max(0, self._number(query, session_id))
 
-    def ops(self, session_id: str, after: int = 0) -> _Ops:
+    def ops(self, session_id: str, after: int = 0) -> StoredOps:
         """Light ops in order."""
         rows = self._rows(
             f"SELECT {_COLUMNS} FROM ops WHERE session_id = ? AND seq > ? ORDER BY seq",
@@ -99,11 +96,11 @@ class Ops(JournalFile):
         )
         return [_op(row) for row in rows]
 
-    def whole_ops(self, session_id: str, after: int = 0) -> _Ops:
+    def whole_ops(self, session_id: str, after: int = 0) -> StoredOps:
         """Ops with their outputs, for a document."""
         return self._whole(session_id, self.ops(session_id, after))
 
-    def _whole(self, session_id: str, ops: _Ops) -> _Ops:
+    def _whole(self, session_id: str, ops: StoredOps) -> StoredOps:
         return [
             whole_op(stored, self.outputs(session_id, stored.outputs)) if stored.outputs else stored
             for stored in ops
@@ -137,20 +134,20 @@ class Ops(JournalFile):
         )
         return dict(rows)
 
-    def ops_above(self, notebook: str, seqs: Mapping[str, int]) -> _OpsBySession:
+    def ops_above(self, notebook: str, seqs: Mapping[str, int]) -> OpsBySession:
         """Whole ops of these sessions of the notebook with higher numbers, in journal order,
         neighbours of one session grouped."""
         above = ("JOIN json_each(?) AS above ON above.key = session_id", "above.value")
         return self._by_session(notebook, *above, json.dumps(dict(seqs)))
 
-    def unsaved_ops(self, notebook: str) -> _OpsBySession:
+    def unsaved_ops(self, notebook: str) -> OpsBySession:
         """Whole ops that the notebook's file may lack, in journal order, neighbours of one
         session grouped. Omits sessions that another server works on."""
         found = self._by_session(notebook, "", "s.saved")
         free = {key for key in {key for key, _ in found} if self.holder(key) is None}
         return [(session_id, ops) for session_id, ops in found if session_id in free]
 
-    def _by_session(self, notebook: str, join: str, above: str, *given: str) -> _OpsBySession:
+    def _by_session(self, notebook: str, join: str, above: str, *given: str) -> OpsBySession:
         rows = self._rows(
             f"SELECT session_id, {_COLUMNS} FROM ops JOIN sessions s USING (session_id) {join}"
             f" WHERE s.notebook IN (?, ?) AND ops.seq > {above}"

@@ -10,9 +10,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -69,7 +67,7 @@ class _Retainer:
         bounds = (before, _oldest_lease())
         found = f"SELECT session_id FROM sessions WHERE {old}"
         for (session_id,) in self._db.execute(found, bounds).fetchall():
-            self._in_transaction(partial(self._rows, one, (session_id, *bounds)))
+            self._change(one, (session_id, *bounds))
 
     def drop_outputs_over(self, most: int) -> None:
         """Delete the oldest outputs until the file fits."""
@@ -106,7 +104,7 @@ class _Retainer:
             "DELETE FROM outputs WHERE digest = :it AND NOT whole AND changed = 0",
         )
         for statement in statements:
-            while self._in_transaction(partial(self._rows, statement, {"it": digest})) > 0:
+            while self._change(statement, {"it": digest}) > 0:
                 pass
 
     def _used(self) -> int:
@@ -127,16 +125,14 @@ class _Retainer:
             time.sleep(_PAUSE)
             left = self._free()
 
-    def _rows(self, statement: str, values: tuple[object, ...] | dict[str, object]) -> int:
-        return self._db.execute(statement, values).rowcount
-
     def _free(self) -> int:
         pages: int = self._db.execute("PRAGMA freelist_count").fetchone()[0]
         return pages
 
-    def _in_transaction(self, work: Callable[[], int]) -> int:
+    def _change(self, statement: str, values: tuple[object, ...] | dict[str, object]) -> int:
+        """Carry out the statement in a transaction of its own; return how many rows it changed."""
         with step(self._db, self._writing):
-            done = work()
+            done = self._db.execute(statement, values).rowcount
         self.dropped = self.dropped or done > 0
         time.sleep(_PAUSE)
         return done

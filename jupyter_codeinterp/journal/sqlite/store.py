@@ -23,13 +23,11 @@ from ...wire.events import (
     event_json,
 )
 from ...wire.messages import Message
-from ...wire.stores import Beginning
+from ...wire.stores import Beginning, NumberedEvents, Sessions
 from .journal import read, reader
 from .ops import Ops
 from .writer import append
 
-_Sessions = list[SessionInfo]
-_Numbered = list[tuple[int, Event]]
 _Written = list[tuple[int, bytes]]
 _Deltas = list[tuple[int, ThinkingDelta]]
 _Rows = list[tuple[Any, ...]]
@@ -90,7 +88,7 @@ class SqliteStore(Ops):
     def get(self, session_id: str) -> SessionInfo | None:
         return next(iter(self._sessions("session_id = ?", session_id)), None)
 
-    def list(self, notebook: str | None = None) -> _Sessions:
+    def list(self, notebook: str | None = None) -> Sessions:
         """Sessions, newest first."""
         if notebook is None:
             return self._sessions("true")
@@ -125,7 +123,7 @@ class SqliteStore(Ops):
     # --- events ----------------------------------------------------------------------
 
     @append
-    def append_events(self, session_id: str, events: _Numbered) -> None:
+    def append_events(self, session_id: str, events: NumberedEvents) -> None:
         """Append events. They survive the end of the process at once, a power cut after
         ``settle``."""
         rows = self._event_rows(session_id, events)
@@ -139,7 +137,7 @@ class SqliteStore(Ops):
                 elif isinstance(event, TurnEnded):
                     self._fold_thinking(session_id, seq)
 
-    def _event_rows(self, session_id: str, events: _Numbered) -> _Rows:
+    def _event_rows(self, session_id: str, events: NumberedEvents) -> _Rows:
         return [
             (
                 *(session_id, seq, event.__struct_config__.tag),
@@ -153,7 +151,7 @@ class SqliteStore(Ops):
         query = "SELECT ifnull(max(seq), 0) FROM events WHERE session_id = ?"
         return self._number(query, session_id)
 
-    def events(self, session_id: str, after: int = 0) -> _Numbered:
+    def events(self, session_id: str, after: int = 0) -> NumberedEvents:
         rows = self._rows(
             "SELECT seq, data FROM events WHERE session_id = ? AND seq > ? ORDER BY seq",
             (session_id, after),
@@ -292,7 +290,7 @@ class SqliteStore(Ops):
     def _row(self, info: SessionInfo) -> tuple[str, str, float, str]:
         return self._written(info), self._names(info.notebook)[0], info.changed, info.session_id
 
-    def _sessions(self, where: str, *values: str) -> _Sessions:
+    def _sessions(self, where: str, *values: str) -> Sessions:
         """Sessions below the root folder, newest first. Path and last number come from the
         journal's own columns."""
         rows = self._rows(

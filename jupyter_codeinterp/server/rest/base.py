@@ -7,7 +7,6 @@ from http import HTTPStatus
 from typing import Any, TypeVar
 
 import msgspec
-from jupyter_core.utils import ensure_async
 from jupyter_server.base.handlers import APIHandler
 from tornado import web
 
@@ -19,6 +18,7 @@ from ...extensions import Route
 from ...journal.sqlite.store import SqliteStore
 from ...models.offered import Models
 from ...session.server.manager import SessionManager
+from ..socket.handler import may
 
 T = TypeVar("T")
 
@@ -105,15 +105,10 @@ class Handler(APIHandler):
         super().on_connection_close()
         self.at_disconnect()
 
-    async def may(self, action: str, resource: str) -> bool:
-        """Whether the user may do this."""
-        asked = self.authorizer.is_authorized(self, self.current_user, action, resource)
-        return bool(await ensure_async(asked))
-
     async def need(self, *permissions: tuple[str, str]) -> None:
         """Raises HTTPError 403 without one of them."""
         for action, resource in permissions:
-            if not await self.may(action, resource):
+            if not await may(self, action, resource):
                 words = f"User is not authorized to {action} on resource: {resource}."
                 raise web.HTTPError(HTTPStatus.FORBIDDEN, words)
 

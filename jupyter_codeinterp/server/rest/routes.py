@@ -22,7 +22,7 @@ NUMBER = r"([0-9]{1,15})"
 PROVIDER = r"([a-z][a-z0-9_-]{0,31})"
 
 ROUTES = (
-    Route("GET", r"status", (LOOK,), settings.current_status),
+    Route("GET", r"status", (LOOK,), settings.status),
     Route("GET", r"models", (LOOK,), settings.models),
     Route("POST", r"demo", (CHANGE,), settings.copy_demo),
     Route("GET", r"connections", (LOOK,), settings.connections),

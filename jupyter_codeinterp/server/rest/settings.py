@@ -46,7 +46,7 @@ class Status(msgspec.Struct, frozen=True):
     warning: Sentence
 
 
-def status(handler: Handler) -> Status:
+async def status(handler: Handler) -> Status:
     models, store = handler.models, handler.store
     return Status(
         configured=models.configured,
@@ -60,10 +60,6 @@ def status(handler: Handler) -> Status:
         version=handler.settings["codeinterp_version"],
         warning=together(store.warning, models.warning),
     )
-
-
-async def current_status(handler: Handler) -> Status:
-    return status(handler)
 
 
 async def models(handler: Handler) -> dict[str, Any]:
@@ -107,17 +103,17 @@ async def connect(handler: Handler, provider: str) -> Any:
     given = handler.body()
     key, base_url, model = (handler.text(given, n) for n in ("key", "base_url", "model"))
     await handler.models.connect(provider, key, base_url, model)
-    return _changed(handler, provider)
+    return await _changed(handler, provider)
 
 
 async def disconnect(handler: Handler, provider: str) -> Any:
     handler.models.forget(provider)
-    return _changed(handler, provider)
+    return await _changed(handler, provider)
 
 
-def _changed(handler: Handler, provider: str) -> dict[str, Any]:
+async def _changed(handler: Handler, provider: str) -> dict[str, Any]:
     handler.manager.tell_others(DoneElsewhere(handler.by, "key"))
-    return {"connection": handler.models.described(provider), "status": status(handler)}
+    return {"connection": handler.models.described(provider), "status": await status(handler)}
 
 
 async def try_connection(handler: Handler, provider: str) -> dict[str, Any]:

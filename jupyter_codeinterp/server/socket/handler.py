@@ -8,6 +8,7 @@ identifies the window (``windows.py``).
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from jupyter_core.utils import ensure_async
@@ -33,6 +34,12 @@ def bearer_of(handler: JupyterHandler) -> Bearer:
     return Bearer(handler.current_user.username, has_token)
 
 
+async def may(handler: JupyterHandler, action: str, resource: str) -> bool:
+    """Whether the user may do this."""
+    asked = handler.authorizer.is_authorized(handler, handler.current_user, action, resource)
+    return bool(await ensure_async(asked))
+
+
 class ChannelHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
     auth_resource = "contents"
 
@@ -53,20 +60,13 @@ class ChannelHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
 
     @ws_authenticated
     async def get(self, *args: Any, **kwargs: Any) -> None:
-        if not await self._allowed("read", "contents"):
+        if not await may(self, "read", "contents"):
             raise web.HTTPError(403)
         windows: Windows = self.manager.windows
         self.number = windows.redeem(self.get_query_argument("ticket", ""), bearer_of(self))
         if not self.number:
             raise web.HTTPError(403, "The ticket is already used, expired, or another user's.")
         await super().get(*args, **kwargs)
-
-    async def _allowed(self, action: str, resource: str) -> bool:
-        return bool(
-            await ensure_async(
-                self.authorizer.is_authorized(self, self.current_user, action, resource)
-            )
-        )
 
     def open(self, *args: Any, **kwargs: Any) -> None:
         super().open(*args, **kwargs)
@@ -79,7 +79,7 @@ class ChannelHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
         self.client: ClientConnection = ClientConnection(
             self.manager,
             self.send_queue,
-            self._allowed,
+            partial(may, self),
             self.number,
             self.current_user.display_name or self.current_user.username,
         )

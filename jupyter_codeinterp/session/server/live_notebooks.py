@@ -213,10 +213,9 @@ class LiveNotebooks:
         self.forget_if_idle(path)
 
     def draft_gone(self, window: Window, path: str, cell_id: str) -> None:
-        """Handle a draft that the person deleted, in the window that the agent works in or in a
-        view of the room."""
-        notebook = self._notebooks.get(path)
-        if notebook is None or not _may_tell(notebook, window):
+        """Handle a draft that the person deleted."""
+        notebook = self._reported(window, path)
+        if notebook is None:
             return
         if notebook.sharing.by(window):
             notebook.sharing.look_for(cell_id)
@@ -224,13 +223,18 @@ class LiveNotebooks:
             self.cells_gone(notebook, frozenset({cell_id}))
 
     def draft_run(self, window: Window, command: DraftRun) -> None:
-        """Handle a draft that the person ran, in the window that the agent works in or in a view
-        of the room."""
-        notebook = self._notebooks.get(command.notebook)
-        if notebook is None or not _may_tell(notebook, window):
+        """Handle a draft that the person ran."""
+        if self._reported(window, command.notebook) is None:
             return
         for session in self._sessions_at(command.notebook):
             session.decisions.run_by_hand(command.cell_id, command.source)
+
+    def _reported(self, window: Window, path: str) -> LiveNotebook | None:
+        """The notebook, if the agent works in that window, or the window is a view of its room.
+        Reports of other windows do not count."""
+        notebook = self._notebooks.get(path)
+        counts = notebook is not None and (notebook.held_by(window) or notebook.sharing.by(window))
+        return notebook if counts else None
 
     # --- callbacks of notebooks (their ``Owner``) ------------------------------------
 
@@ -285,8 +289,3 @@ class LiveNotebooks:
         self._notebooks.clear()  # This stops `_end_killed`.
         for notebook in notebooks:
             await notebook.aclose("the server is stopping")
-
-
-def _may_tell(notebook: LiveNotebook, window: Window) -> bool:
-    """Whether the window may report that the person ran or deleted a draft."""
-    return notebook.held_by(window) or notebook.sharing.by(window)

@@ -38,50 +38,11 @@ if TYPE_CHECKING:
 GRACE = 3.0
 """Seconds between looks for unused sessions. One found unused twice leaves the memory; the journal
 keeps it."""
-
-
-# -------------------------------------------------------------------------------------------------
-# Marks the server and its kernels as active while a turn works, even without clicks or running
-# code. A turn that waits for a person does not count.
-#
-# A hub that culls idle servers reads the last activity from ``/api/status``: the latest of all
-# settings whose names end in ``_last_activity``. The server culls kernels by their own
-# ``last_activity`` (``cull_idle_timeout``).
-
 SETTING = "codeinterp_last_activity"
+"""A hub that culls idle servers reads the last activity from ``/api/status``: the latest of all
+settings whose names end in ``_last_activity``."""
 INTERVAL = 0.4
-"""Seconds between updates. The shortest kernel timeout is one second."""
-
-
-class Activity:
-    def __init__(
-        self,
-        settings: MutableMapping[str, Any],
-        kernels: MappingKernelManager,
-    ) -> None:
-        self._settings = settings
-        self._kernels = kernels
-        self._task: asyncio.Task[None] | None = None
-
-    def follow(self, at_work: Callable[[], tuple[str, ...]]) -> None:
-        """Mark the server and the kernels of ``at_work()`` as active until there are none. A
-        kernel id "" marks only the server."""
-        if self._task is None or self._task.done():
-            self._task = asyncio.get_running_loop().create_task(self._follow(at_work))
-
-    async def _follow(self, at_work: Callable[[], tuple[str, ...]]) -> None:
-        while kernel_ids := at_work():
-            now = self._settings[SETTING] = datetime.now(timezone.utc)
-            for kernel_id in kernel_ids:
-                if kernel_id in self._kernels:
-                    kernel: Any = self._kernels.get_kernel(kernel_id)
-                    kernel.last_activity = now
-            await asyncio.sleep(INTERVAL)
-
-    async def close(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+"""Seconds between updates of the last activity. A kernel's shortest timeout is one second."""
 
 
 class SessionManager:
@@ -92,7 +53,8 @@ class SessionManager:
         make_session: Callable[[SessionInfo, SessionManager], Session],
         make_notebooks: Callable[[SessionManager], LiveNotebooks],
         default_model: Callable[[str], str],
-        activity: Activity,
+        settings: MutableMapping[str, Any],
+        kernels: MappingKernelManager,
         on_window: Callable[[], None],
     ) -> None:
         """``default_model``: the id of the default model, by notebook path. Calls ``on_window``
@@ -101,7 +63,9 @@ class SessionManager:
         self.rules = rules
         self._make_session = make_session
         self._default_model = default_model
-        self._activity = activity
+        self._settings = settings
+        self._kernels = kernels
+        self._marking: asyncio.Task[None] | None = None
         self._on_window = on_window
         self.sessions: dict[str, Session] = {}
         """The sessions in memory, by id."""
@@ -221,12 +185,12 @@ class SessionManager:
     def announce(self, session: Session) -> None:
         """Tell the windows that the session has changed."""
         self._send(changed(session))
-        self._activity.follow(self._kernels_at_work)
+        self._mark_active()
 
     def announce_waiting(self, session: Session) -> None:
         """Tell the windows whether the session waits for a person."""
         self._send(WaitingChanged(session.info.session_id, session.waiting))
-        self._activity.follow(self._kernels_at_work)
+        self._mark_active()
 
     def list(self, notebook: str | None) -> list[SessionInfo]:
         """Sessions as they are now, newest first."""
@@ -267,6 +231,20 @@ class SessionManager:
                 kernels += (shown or session.workplace.kernel.kernel_id,)
         return kernels
 
+    def _mark_active(self) -> None:
+        """Mark the server and the kernels at work as active, until there are none."""
+        if self._marking is None or self._marking.done():
+            self._marking = asyncio.get_running_loop().create_task(self._keep_active())
+
+    async def _keep_active(self) -> None:
+        while kernel_ids := self._kernels_at_work():
+            now = self._settings[SETTING] = datetime.now(timezone.utc)
+            for kernel_id in kernel_ids:
+                if kernel_id in self._kernels:
+                    kernel: Any = self._kernels.get_kernel(kernel_id)
+                    kernel.last_activity = now  # See ``cull_idle_timeout`` of the server.
+            await asyncio.sleep(INTERVAL)
+
     async def close(self) -> None:
         """Stop all turns."""
         if self._looking is not None:
@@ -275,7 +253,9 @@ class SessionManager:
         await self.notebooks.aclose()
         for window in self.connected:
             window.leave()
-        await self._activity.close()
+        if self._marking is not None:
+            self._marking.cancel()
+            await asyncio.gather(self._marking, return_exceptions=True)
 
 
 def _new(notebook: str, mode: Mode, model: str) -> SessionInfo:
