@@ -73,17 +73,16 @@ class Ledger:
         for stored in ops:
             self.take(stored)
 
-    def take(self, stored: StoredOp) -> None:
-        """Record an op of the journal, if it has a receipt."""
-        if stored.receipt is not None:
-            self._record(stored, stored.receipt)
-
     def record(self, turn: int, op: Op, receipt: Receipt) -> None:
         """Record an op and its receipt. ``turn`` as in ``StoredOp``."""
         kept = op.kept if isinstance(op, (FinishRun, Restore)) else ""
-        self._record(StoredOp(0, turn, op, outputs=kept), receipt)
+        self.take(StoredOp(0, turn, op, receipt, kept))
 
-    def _record(self, stored: StoredOp, receipt: Receipt) -> None:
+    def take(self, stored: StoredOp) -> None:
+        """Record an op of the journal, if it has a receipt."""
+        receipt = stored.receipt
+        if receipt is None:
+            return
         if receipt.status == "conflict" and isinstance(stored.op, Delete):
             # The person typed into this draft, so it stays as their cell.
             self.drafts.pop(stored.op.cell_id, None)

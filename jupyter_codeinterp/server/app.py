@@ -43,27 +43,20 @@ class FirstRequest(Router):
     """For the server's login check: this router handles no method."""
 
     def __init__(self, app: Any, prepare: Callable[[], Routes]) -> None:
+        """``app`` is the web application. ``prepare`` is called once, and gives the routes of
+        features."""
         self._app = app
         self._prepare = prepare
         self._added = False
 
     def find_handler(self, request: HTTPServerRequest, **kwargs: Any) -> HTTPMessageDelegate | None:
         if not self._added:
-            self._add(self._prepare())
+            more = self._prepare()
+            from .rest.routes import handlers
+
+            self._app.add_handlers(".*$", handlers(self._app.settings["base_url"], more))
             self._added = True
         return None
-
-    def _add(self, more: Routes) -> None:
-        from .rest.routes import handlers
-
-        self._app.add_handlers(".*$", handlers(self._app.settings["base_url"], more))
-
-
-def route_lazily(app: Any, prepare: Callable[[], Routes]) -> None:
-    """Add the routes lazily to the web application ``app``. ``prepare`` is called first and gives
-    the routes of features."""
-    place = url_path_join(app.settings["base_url"], *API, ".*")
-    app.add_handlers(".*$", [Rule(PathMatches(place), FirstRequest(app, prepare))])
 
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -112,7 +105,9 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             server.event_logger.add_listener(schema_id=CONTENTS_EVENTS, listener=self._on_contents)
 
     def initialize_handlers(self) -> None:
-        route_lazily(self._server.web_app, self._prepare)
+        app: Any = self._server.web_app
+        place = url_path_join(app.settings["base_url"], *API, ".*")
+        app.add_handlers(".*$", [Rule(PathMatches(place), FirstRequest(app, self._prepare))])
 
     def _prepare(self) -> Routes:
         """Add the handlers' settings. Returns the routes of features."""
