@@ -89,18 +89,16 @@ Delta = Union[TextDelta, ThinkingDelta]
 
 
 class EventLog:
-    def __init__(
-        self, store: SqliteStore, session_id: str, last_seq: int, deferred: DeferredWrites
-    ) -> None:
-        self.last_seq = last_seq
+    def __init__(self, store: SqliteStore, session_id: str, deferred: DeferredWrites) -> None:
+        self.last_seq = self._journaled = store.last_seq(session_id)
         self._store = store
         self._session_id = session_id
         self._deferred = deferred
-        self._journaled = last_seq
         self._recent: deque[tuple[int, bytes]] = deque(maxlen=RECENT_EVENTS)
         self._waiting: dict[int, bytes] = {}
         """The complete event of a waiting draft, by number."""
-        self._waiters: list[asyncio.Future[None]] = []
+        self._shown = asyncio.Event()
+        """Set at the next event, and replaced then."""
         self.followers = 0
         self._held: Delta | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -170,10 +168,8 @@ class EventLog:
         self._wake()
 
     def _wake(self) -> None:
-        for waiter in self._waiters:
-            if not waiter.done():
-                waiter.set_result(None)
-        self._waiters.clear()
+        self._shown.set()
+        self._shown = asyncio.Event()
 
     def catch_up(self, deferred: DeferredWrites) -> None:
         """Send followers what another server has journaled. Failed writes now wait in
@@ -211,9 +207,7 @@ class EventLog:
             # The journal's numbers have gaps where parts of a text were merged.
             after = max(after, newest)
             if after >= self.last_seq:
-                waiter = asyncio.get_running_loop().create_future()
-                self._waiters.append(waiter)
-                await waiter
+                await self._shown.wait()
 
     def _since(self, after: int) -> list[tuple[int, bytes]]:
         """At most a page of later events."""

@@ -154,9 +154,7 @@ class SessionLog:
         self._saving: asyncio.Task[None] | None = None
         self.lease = SessionLease(store, info.session_id, self._lost)
         self.deferred = DeferredWrites(self.journal_failed)
-        self.events = EventLog(
-            store, info.session_id, store.last_seq(info.session_id), self.deferred
-        )
+        self.events = EventLog(store, info.session_id, self.deferred)
 
     def open(self) -> None:
         """Load the journal. A turn that a killed server left gets an end."""

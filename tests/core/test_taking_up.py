@@ -195,7 +195,7 @@ def refuse(error: StoreError) -> None:
 def event_log(tmp_path: Path) -> Iterator[EventLog]:
     with closing(SqliteStore(tmp_path / "events.db")) as store:
         store.create(SessionInfo("s", "n.ipynb", "", "m", "review", False, 0, 0))
-        yield EventLog(store, "s", 0, DeferredWrites(refuse))
+        yield EventLog(store, "s", DeferredWrites(refuse))
 
 
 async def take(event_log: EventLog, after: int, count: int) -> list[tuple[int, e.Event]]:
@@ -229,7 +229,7 @@ async def test_a_slow_follower_loses_nothing(
     event_log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(event_logs, "RECENT_EVENTS", 10)
-    event_log = EventLog(event_log._store, "s", 0, DeferredWrites(refuse))
+    event_log = EventLog(event_log._store, "s", DeferredWrites(refuse))
     event_log.show(e.Note(Sentence("0")))
     slow = event_log.follow(0)
     got = [await slow.__anext__()]
@@ -245,7 +245,7 @@ async def test_a_follower_of_a_journal_with_holes_waits(
     event_log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(event_logs, "RECENT_EVENTS", 1)
-    event_log = EventLog(event_log._store, "s", 0, DeferredWrites(refuse))
+    event_log = EventLog(event_log._store, "s", DeferredWrites(refuse))
     event_log.show(e.TurnStarted(1, "", "auto", "m"))
     event_log.show(e.Note(Sentence("x")))
     event_log._store.delete("s")
