@@ -16,6 +16,7 @@ import msgspec
 
 from ..agent.agent import AgentTurn, run_turn, settle
 from ..agent.final_answer import not_found
+from ..agent.tools.shared.base import ToolRegistry
 from ..base.errors import CommandError, DocumentError, StoreError
 from ..base.off_loop import off_loop
 from ..base.sentences import Sentence
@@ -51,7 +52,7 @@ from . import undo
 from .log import STOPPED_NOTE, Services, SessionLog
 from .messages import Does, Queue, checked_title, from_question, route
 from .reviews import Reviews
-from .turn_task import TurnOptions, TurnTask, TurnTools
+from .turn_task import TurnOptions, TurnTask
 from .waiting_files import WaitingFiles
 
 MOST_WORKED = 20
@@ -90,7 +91,8 @@ class Session:
         self.queue = Queue(self.log)
         self.waiting_files = WaitingFiles(self.log, services.rules.scrub)
         self.reviews = Reviews(self.log)
-        self.tools = TurnTools(services.tools, workplace)
+        self.tools: ToolRegistry | None = None
+        """The agent's own tools, and those of features; None before the first turn."""
         self.options = TurnOptions()
         """Of the latest turn."""
         self.answer_references: tuple[Reference, ...] = ()
@@ -351,8 +353,8 @@ async def _run(session: Session, text: str, references: tuple[Reference, ...]) -
     try:
         session.task.begin()
         turn = await _prepared(session)
-        registry, note = session.tools.registry, session.log.note
-        ending = await run_turn(turn, registry, text, note, references)
+        tools = await _tools(session, turn)
+        ending = await run_turn(turn, tools, text, session.log.note, references)
         if ending.reason == "end_turn":
             await undo.clear_failed(turn, cleared)
     except asyncio.CancelledError:
@@ -413,11 +415,20 @@ async def _prepared(session: Session) -> AgentTurn:
     turn = session.task.turn = _turn(session, model)
     await undo.remove_left_drafts(turn, await turn.notebook.look())
     await _read_folder(session, turn)
-    for words in await session.tools.find(turn.untrusted):
-        session.log.show(Note(words.changed(session.services.rules.scrub), "warning"))
     turn.model_info = await model.info(turn.model)
     turn.meter.begin_turn(turn.model_info)
     return turn
+
+
+async def _tools(session: Session, turn: Turn) -> ToolRegistry:
+    """The tools of all turns of the conversation: they stay the same, because models cache them.
+    Shows the warnings of features in the first turn."""
+    if session.tools is None:
+        more = await session.workplace.more_tools(turn.untrusted)
+        session.tools = session.services.tools.with_more(more.tools)
+        for words in more.notes:
+            session.log.show(Note(words.changed(session.services.rules.scrub), "warning"))
+    return session.tools
 
 
 def _turn(session: Session, model: Model) -> AgentTurn:

@@ -1,4 +1,4 @@
-"""The task of a session's turn and how it is stopped, its options, and its tools."""
+"""The task of a session's turn and how it is stopped, and its options."""
 
 from __future__ import annotations
 
@@ -8,13 +8,9 @@ from typing import Any
 
 import msgspec
 
-from ..agent.tools.shared.base import ToolRegistry
-from ..base.sentences import Sentence
 from ..run.approval.decisions import Alone
 from ..run.turn.ending import Ending
 from ..run.turn.turn import Turn
-from ..run.turn.workplace import Workplace
-from ..view.untrusted import Untrusted
 
 
 class TurnTask:
@@ -82,22 +78,3 @@ class TurnOptions(msgspec.Struct, frozen=True):
     rule_files: bool = True
     """Whether the turn reads the person's instruction files."""
     alone: Alone = ""
-
-
-class TurnTools:
-    """The tools of a conversation's turns: the agent's own, and those of features."""
-
-    def __init__(self, own: ToolRegistry, workplace: Workplace) -> None:
-        self._own = self.registry = own
-        self._workplace = workplace
-        self._found = False
-
-    async def find(self, untrusted: Untrusted) -> tuple[Sentence, ...]:
-        """Add the tools of features, in the first turn only: the tools stay the same within a
-        conversation, because models cache them. Returns warnings for the person."""
-        if self._found:
-            return ()
-        more = await self._workplace.more_tools(untrusted)
-        self._found = True
-        self.registry = self._own.with_more(more.tools)
-        return more.notes

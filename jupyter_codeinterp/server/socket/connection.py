@@ -114,8 +114,9 @@ class ClientConnection:
         if sent is None:
             return {}
         session_id = sent.session.info.session_id
-        if sent.did == "begin":
-            self._take_lease(sent.session)
+        notebook = self._opened(sent.session.info.notebook)
+        if sent.did == "begin" and notebook is not None:
+            notebook.take(self)  # The turn works in this window.
         if session_id != command.session_id and not self._gone:
             self._follow_session(sent.session, 0)
         return {"session_id": session_id, "did": sent.did}
@@ -176,12 +177,6 @@ class ClientConnection:
         self._manager.stale_cells.report(self, self._opened(command.notebook), command)
 
     # --- events ----------------------------------------------------------------------
-
-    def _take_lease(self, session: Session) -> None:
-        """Make this window the one that the turn works in."""
-        notebook = self._manager.notebooks.opened(session.info.notebook)
-        if notebook is not None:
-            notebook.take(self)
 
     def _follow_session(self, session: Session, after: int) -> None:
         session_id = session.info.session_id

@@ -19,7 +19,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Hashable
-from typing import Any, NamedTuple, Union
+from typing import NamedTuple, Union
 
 import msgspec
 
@@ -38,19 +38,15 @@ _encoder = msgspec.json.Encoder(enc_hook=translated)
 
 def outputs_weight(frame: ServerFrame) -> int:
     """Approximate number of characters in the frame's outputs."""
-    return weight(_outputs(frame))
-
-
-def _outputs(frame: ServerFrame) -> Any:
     if isinstance(frame, OutputsFrame):
-        return frame.outputs
+        return weight(frame.outputs)
     if isinstance(frame, DisplayFrame):
-        return frame.data
+        return weight(frame.data)
     if isinstance(frame, OpFrame) and isinstance(frame.op, FinishRun):
-        return frame.op.outputs
+        return weight(frame.op.outputs)
     if isinstance(frame, OpFrame) and isinstance(frame.op, Restore):
-        return frame.op.cell
-    return ()
+        return weight(frame.op.cell)
+    return 0
 
 
 def encode(frame: ServerFrame) -> bytes:

@@ -197,7 +197,8 @@ class SessionManager:
         return [
             self.sessions[info.session_id].info
             if info.session_id in self.sessions
-            else _at_rest(info)
+            # A killed server may have left it marked as running.
+            else msgspec.structs.replace(info, running=False)
             for info in self.store.list(notebook)
         ]
 
@@ -265,8 +266,3 @@ def _new(notebook: str, mode: Mode, model: str) -> SessionInfo:
 
 def changed(session: Session) -> SessionChanged:
     return SessionChanged(session.info, session.waiting, session.worked, session.stop_reason)
-
-
-def _at_rest(info: SessionInfo) -> SessionInfo:
-    """The stored session, not running: a killed server may have left it marked as running."""
-    return msgspec.structs.replace(info, running=False)
