@@ -7,7 +7,6 @@ import time
 import uuid
 from collections.abc import Callable, MutableMapping
 from datetime import datetime, timezone
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -27,12 +26,11 @@ from ...wire.commands import (
 from ...wire.events import Mode
 from ...wire.stores import Beginning
 from .live_notebooks import LiveNotebooks
-from .windows import FrontWindow, Windows
+from .windows import FrontWindow, ReportedCells, Windows
 
 if TYPE_CHECKING:
     from ...view.redaction.private_names import PrivateNames
     from ..session import Session
-    from .windows import ReportedCells
 
 
 GRACE = 3.0
@@ -57,8 +55,8 @@ class SessionManager:
         kernels: MappingKernelManager,
         on_window: Callable[[], None],
     ) -> None:
-        """``default_model``: the id of the default model, by notebook path. Calls ``on_window``
-        with each window."""
+        """``default_model``: the id of the default model, by notebook path. ``settings``, the web
+        application's, get the last activity. Calls ``on_window`` with each window."""
         self.store = store
         self.rules = rules
         self._make_session = make_session
@@ -79,13 +77,8 @@ class SessionManager:
         self.windows = Windows(
             lambda number: any(window.number == number for window in self.connected)
         )
+        self.stale_cells = ReportedCells()
         self.notebooks = make_notebooks(self)
-
-    @cached_property
-    def stale_cells(self) -> ReportedCells:
-        from .windows import ReportedCells  # see ``preload``
-
-        return ReportedCells()
 
     # --- windows ---------------------------------------------------------------------
 
