@@ -16,12 +16,12 @@ def _jupyter_server_extension_points() -> list[dict[str, object]]:
 
 def load_ipython_extension(shell: object) -> None:
     """Handle ``%load_ext jupyter_codeinterp``."""
-    from .magic.extension import load
+    from .magic import load
 
     load(shell)
 
 
 def unload_ipython_extension(shell: object) -> None:
-    from .magic.extension import unload
+    from .magic import unload
 
     unload(shell)

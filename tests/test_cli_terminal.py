@@ -10,6 +10,7 @@ from typing import Any
 import pexpect
 import pytest
 
+from jupyter_codeinterp.base.visible import visible
 from jupyter_codeinterp.cli.terminal.people import cells_of, without_cells
 from tests.cli import Cli
 
@@ -255,3 +256,12 @@ def test_links_name_cells_by_their_numbers(tmp_path: Path, cell: str, shown: str
     numbered = "[Cell 1](#cell:one), [the sum of cell 1](#cell:one), [cell 12](#cell:one)"
     shown = "Cell 1, the sum of cell 1, cell 12 (cell 1 [7])"
     assert without_cells(numbered, {"one": (1, 7)}) == shown
+
+
+def test_what_cannot_be_seen_is_written_out() -> None:
+    assert visible("a\x1b[2J\x07\u202e\u200b\ud800\U000e0041b") == (
+        "a\\x1b[2J\\x07\\u202e\\u200b\\ud800\\U000e0041b"
+    )
+    assert visible("tab\tline\n é 变量 😀") == "tab\tline\n é 变量 😀"
+    assert visible("👩\u200d🔬") == "👩\u200d🔬"
+    assert visible("a\u200db", code=True) == "a\\u200db"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing, suppress
 from datetime import date
@@ -13,7 +12,6 @@ import pytest
 
 from jupyter_codeinterp.base.errors import ModelError, StoreError
 from jupyter_codeinterp.journal.sqlite import SqliteStore
-from jupyter_codeinterp.kernel.inside.mark import TOKEN, URL
 from jupyter_codeinterp.models.anthropic import services
 from jupyter_codeinterp.models.offered.limits import OfferedModel, Spending
 from jupyter_codeinterp.wire.messages import Usage
@@ -26,8 +24,7 @@ from jupyter_codeinterp.wire.ports import (
     ModelRetry,
     ModelText,
 )
-from tests.fake_anthropic import FakeAnthropic, answer, run_cell, text
-from tests.magic.test_kernel_models import ASK, post, started
+from tests.fake_anthropic import FakeAnthropic, answer, run_cell
 from tests.scripted import say
 from tests.site import Site
 
@@ -39,7 +36,7 @@ DEAR = (1e6, 1e6, 1e6, 1e6)
 @pytest.fixture
 def codeinterp_config() -> dict[str, Any]:
     prices = {SONNET: DEAR, HAIKU: (0.1, 0.1, 0.1, 0.1)}
-    return {"day_cost": 5.0, "prices": prices, "kernels_keep_keys": False}
+    return {"day_cost": 5.0, "prices": prices}
 
 
 async def test_a_turn_over_the_limit_asks_no_model(site: Site, api: FakeAnthropic) -> None:
@@ -65,27 +62,6 @@ async def test_a_turn_over_the_limit_asks_no_model(site: Site, api: FakeAnthropi
     await w.ask("Again", model=HAIKU)
     again = await w.ended(3)
     assert (again.code, again.cost, len(api.requests)) == ("day_limit", None, 1)
-
-
-async def test_kernels_are_held_by_the_same_limit(site: Site, api: FakeAnthropic) -> None:
-    api.play(lambda request: answer(text("Hello.")))
-    async with started(site) as kernel:
-        env = await kernel.environment()
-        unpriced = await post(env[URL], env[TOKEN], {**ASK, "model": OPUS})
-        assert unpriced.code == 400 and "is unknown" in unpriced.body.decode()
-        assert (await post(env[URL], env[TOKEN], {**ASK, "model": SONNET})).code == 200
-        over = await post(env[URL], env[TOKEN], {**ASK, "model": HAIKU})
-        said = json.loads(over.body)
-        assert (over.code, said["code"]) == (400, "day_limit")
-        assert "reached its limit of $5.00 a day for models" in said["message"]
-        await kernel.run("%load_ext jupyter_codeinterp")
-        for model, words in ((OPUS, f"The price of {OPUS} is unknown"), (SONNET, "It resets on")):
-            shown = await kernel.run(f"%%ai -y --model {model}\nadd")
-            assert words in shown and "127.0.0.1" not in shown and "another key" not in shown
-    w = await site.window(kernel_id=await site.kernel())
-    await w.ask("Hi", model=SONNET)
-    assert (await w.ended(1)).code == "day_limit"
-    assert len(api.requests) == 1
 
 
 # --- counting --------------------------------------------------------------------------------

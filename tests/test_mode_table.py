@@ -76,10 +76,9 @@ def _is_other_text(node: ast.expr) -> bool:
 
 OTHERS = {
     "models/openai/responses.py": '"auto"',
-    "magic/front/widgets.py": '"auto"',
 }
 """Where a word that is a mode's name means something else: `tool_choice`, how much there is to
-be of a summary or of an image, a width."""
+be of a summary or of an image."""
 
 
 def test_no_file_outside_the_room_decides_by_a_mode() -> None:

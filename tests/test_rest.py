@@ -15,7 +15,6 @@ from jupyter_server.auth.authorizer import Authorizer
 from jupyter_server.services.contents.manager import ContentsManager
 
 from jupyter_codeinterp.extensions import Route
-from jupyter_codeinterp.server.kernel_models.handler import KERNEL_ROUTES
 from jupyter_codeinterp.server.rest.routes import ROUTES as REST
 from jupyter_codeinterp.server.rest.routes import handlers
 from jupyter_codeinterp.wire import commands as c
@@ -126,9 +125,8 @@ async def test_every_route_is_tried_here_and_described(site: Site) -> None:
     served = {p.replace("([a-z][a-z0-9_-]{0,31})", "anthropic") for p in ours}
     served = {re.sub(r"\(\[0-9a-f\]\{\d+\}\)", "ID", p) for p in served}
     served = {p.replace("([0-9]{1,15})", "N") for p in served}
-    # Those of kernels and of outside agents take no login (tests/magic/test_kernel_models.py,
-    # tests/test_mcp.py).
-    without = {route[0] for route in (*KERNEL_ROUTES, *added) if not isinstance(route, Route)}
+    # Those of outside agents take no login (tests/test_mcp.py).
+    without = {route[0] for route in added if not isinstance(route, Route)}
     assert served - without == tried
 
 

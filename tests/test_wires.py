@@ -19,7 +19,6 @@ from PIL import Image as pillow
 
 from jupyter_codeinterp.base.errors import ModelError
 from jupyter_codeinterp.models.http.files import NO_IMAGE, REFUSED
-from jupyter_codeinterp.models.jupyter_server import event_of, line_of
 from jupyter_codeinterp.wire.messages import (
     PICTURE_OF,
     Image,
@@ -34,7 +33,6 @@ from jupyter_codeinterp.wire.messages import (
 from jupyter_codeinterp.wire.ports import (
     ModelDone,
     ModelEvent,
-    ModelRequest,
     ModelRetry,
     ModelText,
     ModelThinking,
@@ -648,16 +646,3 @@ def test_a_file_that_is_refused_is_not_sent_again(wire: Wire, words: str, is_los
         assert (picture("JPEG").source.data in sent[2]) == (is_lost == "pdf")
 
     run()
-
-
-@every(WIRES)
-@on_loop
-async def test_what_must_come_back_survives_the_way_through_a_kernel(wire: Wire) -> None:
-    turn = answer(thinking("Hm."), text("Ä"), run_cell(CODE, title="Say it")).at(chunk=5)
-    async with wire.talking(turn, answer(text("Done."))) as (model, _):
-        shown = [event async for event in model.stream(wire.asking())]
-        assert [event_of(line_of(event)) for event in shown] == shown
-        end = last(shown)
-        asked = wire.asking(*wire.asking().messages, end.message, results(end.message, Text("1")))
-        request = msgspec.json.decode(msgspec.json.encode(asked), type=ModelRequest)
-        assert last([one async for one in model.stream(request)]).stop_reason == "end_turn"

@@ -1,5 +1,4 @@
-"""Loads the server's settings, so that an admin's limits also hold on the command line and in
-`%%ai`.
+"""Loads the server's settings, so that an admin's limits also hold on the command line.
 
 Unlike a server, it does not read configuration in the current folder: that may have come with
 untrusted notebooks.

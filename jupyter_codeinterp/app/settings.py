@@ -104,13 +104,13 @@ class CodeInterpSettings(Configurable):
         None,
         allow_none=True,
         min=0,
-        help="Maximum cost in US dollars of all model calls in a day (UTC), from windows, "
-        "clients and kernels. Needs known prices (see prices).",
+        help="Maximum cost in US dollars of all model calls in a day (UTC), from windows and "
+        "clients. Needs known prices (see prices).",
     ).tag(config=True)
     kernels_keep_keys = Bool(
         True,
         help="Pass model keys in the server's environment, such as ANTHROPIC_API_KEY, to "
-        "kernels for people's own code. %%ai does not need them.",
+        "kernels for people's own code.",
     ).tag(config=True)
     inline_completion = Bool(
         True,

@@ -7,10 +7,11 @@ notebook creates the workbench.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from jupyter_core.utils import ensure_async
 from jupyter_server.extension.application import ExtensionApp
 from jupyter_server.serverapp import ServerApp
 from jupyter_server.utils import url_path_join
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from ..app.workbench import Workbench
     from ..extensions import Routes
     from ..session.server.manager import SessionManager
-    from .kernel_models.tokens import KernelTokens
 
 
 # -------------------------------------------------------------------------------------------------
@@ -70,15 +70,23 @@ def serves_local_user(server: ServerApp) -> bool:
     return not of_a_hub and (bool(server.sock) or server.ip in LOOPBACK)
 
 
-def wrap_start_kernel(server: ServerApp, tokens: Callable[[], KernelTokens]) -> None:
-    """Wrap the kernel manager's ``start_kernel``, to give each new kernel a token."""
+MODEL_HEADERS = "ANTHROPIC_CUSTOM_HEADERS"
+"""A variable with headers for requests to models, which may contain a key."""
+
+
+def wrap_start_kernel(server: ServerApp, hidden: Callable[[], Collection[str]]) -> None:
+    """Wrap the kernel manager's ``start_kernel``, to leave the ``hidden`` variables out of the
+    environment of each new kernel. A restarted kernel keeps its environment."""
     if server.gateway_config.gateway_enabled:
         return  # A gateway's kernels run elsewhere.
     kernels: Any = server.kernel_manager
     start = kernels.start_kernel
 
     async def start_kernel(*args: Any, **given: Any) -> Any:
-        return await tokens().start(start, *args, **given)
+        env = dict(os.environ if given.get("env") is None else given["env"])
+        for name in hidden():
+            env.pop(name, None)
+        return await ensure_async(start(*args, **{**given, "env": env}))
 
     kernels.start_kernel = start_kernel
 
@@ -100,7 +108,7 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
         server = self._server
         contents: Any = server.contents_manager
         contents.register_pre_save_hook(_before_save)
-        wrap_start_kernel(server, lambda: self.kernel_tokens)
+        wrap_start_kernel(server, self._hidden_variables)
         if server.event_logger is not None:
             server.event_logger.add_listener(schema_id=CONTENTS_EVENTS, listener=self._on_contents)
 
@@ -124,7 +132,6 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
             codeinterp_token_windows=self.allow_token_windows,
             codeinterp_untrusted_clicks=self.untrusted_clicks,
             codeinterp_version=__version__,
-            codeinterp_kernel_tokens=self.kernel_tokens,
             **bench.features.handler_settings,
         )
         return routes
@@ -146,17 +153,11 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
         bench.models.looks_around = serves_local_user(server)
         return bench
 
-    @cached_property
-    def kernel_tokens(self) -> KernelTokens:
-        from .kernel_models.tokens import KernelTokens
-
-        return KernelTokens(
-            self._server,
-            self.workbench.models,
-            self.workbench.secrets,
-            keep_keys=self.kernels_keep_keys,
-            remove=self.kernel_env_remove,
-        )
+    def _hidden_variables(self) -> Collection[str]:
+        """The environment variables that kernels do not get."""
+        if self.kernels_keep_keys:
+            return self.kernel_env_remove
+        return (*self.kernel_env_remove, *self.models.key_variables(), MODEL_HEADERS)
 
     @property
     def manager(self) -> SessionManager:

@@ -1,7 +1,7 @@
 """What fronts do with conversations, and the table of the commands that they send.
 
-The windows' socket, REST, other agents (MCP), the command line and ``%%ai`` all call this module.
-A function that takes a command carries it out, as the command's docstring says.
+The windows' socket, REST, other agents (MCP) and the command line all call this module. A function
+that takes a command carries it out, as the command's docstring says.
 
 Every function raises CommandError ``unknown_session``, and StoreError if the journal fails; those
 that change a conversation also CommandError ``held_elsewhere``. Docstrings list further codes of

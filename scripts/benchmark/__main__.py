@@ -15,7 +15,6 @@ from . import (
     gateway,
     install,
     journal,
-    magic,
     many,
     outputs,
     room,
@@ -43,7 +42,6 @@ MEASUREMENTS: dict[str, Callable[[], list[Figure]]] = {
     "many": many.measure,
     "room": room.measure,
     "gateway": gateway.measure,
-    "magic": magic.measure,
     "sandbox": sandbox.measure,
     "browser": browser.measure,
 }

@@ -250,6 +250,11 @@ export class Notebooks implements INotebooks, IDisposable {
     void (live && this._open.kernelOf(live)?.follow());
   }
 
+  /** The notebook's path on the server; '' if it is not open here, or on another drive. */
+  pathOf(model: INotebookModel): string {
+    return this._open.pathOf(model);
+  }
+
   modelOf(path: string): INotebookModel | null {
     return this._open.find(path)?.context.model ?? null;
   }

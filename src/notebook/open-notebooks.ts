@@ -71,6 +71,12 @@ export class OpenNotebooks implements IDisposable {
     return panel ? (this._pathOf(panel.context) ?? '') : '';
   }
 
+  /** The path on the server; '' if the notebook is not open, or on another drive. */
+  pathOf(model: INotebookModel): string {
+    const live = [...this._live.values()].find(one => one.model === model);
+    return live?.path ?? '';
+  }
+
   find(path: string): LiveNotebook | undefined {
     return [...this._live.values()].find(live => live.path === path);
   }

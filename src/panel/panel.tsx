@@ -1,6 +1,6 @@
 /** The sidebar widget. */
 import { ReactWidget } from '@jupyterlab/apputils';
-import type { Message } from '@lumino/messaging';
+import { type Message, MessageLoop } from '@lumino/messaging';
 import React from 'react';
 import { lazy } from './components/elements/lazy';
 import type { IPanelOptions } from './components/Root';
@@ -27,6 +27,17 @@ export class CodeInterpreterPanel extends ReactWidget {
     const field = this.node.querySelector('textarea');
     field?.focus();
     this._wantsFocus = !field;
+  }
+
+  /** Show the panel by `open`, which activates it, and leave the focus where it is. */
+  showBy(open: () => void): void {
+    if (!this.isVisible) {
+      this._takesFocus = false;
+      open();
+      // Handle the activation.
+      MessageLoop.flush();
+      this._takesFocus = true;
+    }
   }
 
   /** Open the list of models or, if there is none, the connections. */
@@ -60,7 +71,9 @@ export class CodeInterpreterPanel extends ReactWidget {
 
   protected onActivateRequest(msg: Message): void {
     super.onActivateRequest(msg);
-    this.focusComposer();
+    if (this._takesFocus) {
+      this.focusComposer();
+    }
   }
 
   protected onAfterAttach(msg: Message): void {
@@ -106,4 +119,6 @@ export class CodeInterpreterPanel extends ReactWidget {
 
   private _wasShown = false;
   private _wantsFocus = false;
+  /** Whether an activation focuses the message field. */
+  private _takesFocus = true;
 }

@@ -30,6 +30,7 @@ import { slashCommands } from './commands/slash';
 import { OPEN_TABLE, addTableCommand } from './commands/table';
 import { keepWidth } from '../panel/page/width';
 import { rememberOpen, wasOpen } from '../panel/page/was-open';
+import { sendPrompts } from './prompts';
 import { ILiveNotebooks, IStore, bundle } from './wiring';
 
 const WAITING_BUTTON =
@@ -128,6 +129,9 @@ const panel: JupyterFrontEndPlugin<void> = {
       added.push(
         addTableCommand(commands, { app, tracker, store, trans, open })
       );
+    }
+    if (notebooks) {
+      sendPrompts(notebooks, store, trans, () => widget.showBy(open));
     }
     added.forEach(command => palette?.addItem({ command, category }));
     launcher?.add({ command: FOCUS, category: trans.__('Other'), rank: 0 });

@@ -236,13 +236,9 @@ OBEDIENT: dict[str, Script] = {
     "mean": _mean,
     "five_steps": five_steps,
     "complete": scenario(answer(text("```python\nradius ** 2\n```"))),
-    "magic": scenario(
-        answer(text("I add them."), run_cell("total = sum(valuess)", title="Add")),
-        lambda request: answer(edit_cell(request.last_cell, "total = sum(values)\ntotal")),
+    "one_sum": scenario(
+        answer(text("I add them."), run_cell("total = sum(values)\ntotal", title="Add")),
         _done("The total is **6**."),
-    ),
-    "magic_hostile": scenario(
-        _done("Look: ![x](http://127.0.0.1:9/spy.png) <img src='http://127.0.0.1:9/spy2.png'>")
     ),
     "code": scenario(
         lambda r: answer(run_cell(_fenced(r), title="Try this")), _done("I have tried it.")

@@ -10,8 +10,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ...kernel import typed_ahead
-
 _LONGEST = 100_000
 
 
@@ -21,11 +19,9 @@ class InputClosed(Exception):
 
 async def ask(prompt: str) -> str:
     """Ask for a line. Discards what was typed before the question. Raises InputClosed."""
-    try:
-        typed_ahead.forget()
-    except typed_ahead.NoTerminal:
-        raise InputClosed from None
-    show(prompt)
+    _forget_typed()
+    sys.stdout.write(prompt)
+    sys.stdout.flush()
     if sys.platform == "win32":
         typed = await asyncio.to_thread(sys.stdin.readline)
     else:
@@ -35,9 +31,21 @@ async def ask(prompt: str) -> str:
     return typed.partition("\n")[0].strip()
 
 
-def show(prompt: str) -> None:
-    sys.stdout.write(prompt)
-    sys.stdout.flush()
+def _forget_typed() -> None:
+    """Drop pending terminal input: what a person typed before the question is no answer. Raises
+    InputClosed."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        while msvcrt.kbhit():
+            msvcrt.getwch()
+        return
+    import termios
+
+    try:
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+    except termios.error:
+        raise InputClosed from None
 
 
 async def agrees(question: str) -> bool:

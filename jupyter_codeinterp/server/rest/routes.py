@@ -8,7 +8,6 @@ from jupyter_server.utils import url_path_join
 
 from ...extensions import Route
 from ...wire.commands import CHANGE, EXECUTE, LOOK
-from ..kernel_models.handler import KERNEL_ROUTES
 from ..socket.handler import ChannelHandler
 from . import notebooks, sessions, settings
 from .base import Handler
@@ -60,7 +59,6 @@ def handlers(base_url: str, more: Routes = ()) -> list[tuple[Any, ...]]:
     served: list[tuple[Any, ...]] = [
         *((path, Handler, {"routes": routes}) for path, routes in by_path.items()),
         (CHANNEL, ChannelHandler),
-        *KERNEL_ROUTES,
         *(route for route in more if not isinstance(route, Route)),
     ]
     return [(url_path_join(base_url, "codeinterp", "api", path), *rest) for path, *rest in served]

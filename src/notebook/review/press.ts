@@ -22,13 +22,20 @@ const OURS =
 const DECIDING =
   '.jp-codeinterp-bar, .jp-codeinterp-Card-buttons, .jp-codeinterp-Composer-reject,' +
   ' .jp-codeinterp-draft, .jp-codeinterp-target';
+/** JupyterLab's toolbars have web components. */
+const BUTTONS = 'button, jp-button';
 /** Entries of JupyterLab's menus and of its palette; each names its command. */
 const ITEMS = '.lm-Menu-item, .lm-CommandPalette-item';
 const LISTS = '.lm-Menu, .lm-CommandPalette';
+/** Where people run cells. */
+const RUNNING = `.jp-NotebookPanel, ${LISTS}`;
+const DIALOG = '.jp-Dialog';
 /** Milliseconds that a button or cell must have been in view. */
 const IN_VIEW = 500;
 /** Milliseconds from a press to its effect: JupyterLab may hold keys back. */
 const SOON = 1000;
+/** Milliseconds from a press in a dialog to a run: the kernel may restart or start first. */
+const AFTER_DIALOG = 30_000;
 /** Bound early, before a script can replace it. */
 const now = performance.now.bind(performance);
 
@@ -38,6 +45,8 @@ let last: { at: number; on: Element | null; command: string } = {
   on: null,
   command: ''
 };
+/** Until when a run of cells can be the effect of the person's last press or key. */
+let runsUntil = -Infinity;
 /** The last key pressed outside of text fields: a person's own shortcut may be a letter. */
 let lastKey = { at: -Infinity, keystroke: '' };
 /**
@@ -67,7 +76,19 @@ function isPress(event: Event, target: Element): boolean {
     const takes = key === 'Tab' && target.matches('[aria-activedescendant]');
     return !repeat && (enters || takes || isCombination(event));
   }
-  return event.type === 'change' || !!target.closest(`button, ${ITEMS}`);
+  return event.type === 'change' || !!target.closest(`${BUTTONS}, ${ITEMS}`);
+}
+
+/** For how long a run of cells can be the effect of a press there. */
+function runsFor(target: EventTarget | null): number {
+  if (!(target instanceof Element)) {
+    return 0;
+  }
+  return target.closest(DIALOG)
+    ? AFTER_DIALOG
+    : target.closest(RUNNING)
+      ? SOON
+      : 0;
 }
 
 function types(target: EventTarget | null): boolean {
@@ -104,6 +125,7 @@ for (const type of ['click', 'change', 'keydown', 'pointerup']) {
       if (isTrusted && event instanceof KeyboardEvent && !types(field)) {
         const keystroke = CommandRegistry.keystrokeForKeydownEvent(event);
         lastKey = { at: now(), keystroke: event.repeat ? '' : keystroke };
+        runsUntil = now() + runsFor(target);
       }
       const allowed = anyClicks && type === 'click';
       if (isTrusted) {
@@ -115,6 +137,7 @@ for (const type of ['click', 'change', 'keydown', 'pointerup']) {
       const command = commandOf(event, target);
       if (isTrusted || (allowed && !command)) {
         last = { at: now(), on: target, command };
+        runsUntil = now() + runsFor(target);
       }
     },
     true
@@ -133,6 +156,11 @@ export const person = {
   /** Whether a person has just pressed a button or a key that decides on code. */
   decides(): boolean {
     return person.acts() && (!last.on || !!last.on.closest(DECIDING));
+  },
+
+  /** Whether a run of cells that begins now is a person's. */
+  runs(): boolean {
+    return now() < runsUntil;
   },
 
   /**

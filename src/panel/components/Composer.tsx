@@ -11,11 +11,11 @@ import { earlierMessages, useEarlier } from './composer/earlier';
 import { useAttaching } from './composer/attaching';
 import { Chips } from './composer/Chips';
 import { KeyNotice } from './composer/KeyNotice';
-import { allMentions, type IMention, mentionOf } from './composer/mentions';
+import { type IMention, mentionOf, typedReferences } from './composer/mentions';
 import { useMentions } from './composer/named';
 import { useOffers } from './composer/offers';
 import { type Chosen, PlaceSelect, afterOf } from './composer/PlaceSelect';
-import { IWord, commandIn, typedMentions } from './composer/word';
+import { IWord, commandIn } from './composer/word';
 import { type ISlashCommand, usePanel } from './elements/context';
 import { Gauge } from './elements/Usage';
 
@@ -104,9 +104,10 @@ export function Composer(props: {
       notice.current?.querySelector('button')?.focus();
       return;
     }
+    const known = mentions.map(({ key }) => key);
     const references = [
       ...mentions.map(({ reference }) => reference),
-      ...(await typedReferences())
+      ...(await typedReferences(text, notebook, { store, trans, known }))
     ];
     const ids = store.notebooks.places(notebook)?.ids ?? [];
     const after = places ? afterOf(chosen, ids) : '';
@@ -119,20 +120,6 @@ export function Composer(props: {
     if (sent) {
       empty();
     }
-  };
-  /** The references for words behind an at-sign that equal a mention's label. */
-  const typedReferences = async () => {
-    const typed = typedMentions(text);
-    if (!typed.length) {
-      return [];
-    }
-    const outline = store.notebooks.outline(notebook);
-    return allMentions(await store.names(notebook), outline, trans)
-      .filter(
-        ({ key, label }) =>
-          typed.includes(label) && !mentions.some(one => one.key === key)
-      )
-      .map(({ reference }) => reference);
   };
   /** Empty the field, unless the person has gone on writing. */
   const empty = () => {

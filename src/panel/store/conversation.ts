@@ -55,29 +55,67 @@ export class Conversation {
   async send(
     text: string,
     offered: IInputRoute = routeInput(this._view),
+    options: ISendOptions = {}
+  ): Promise<boolean> {
+    const { state } = this._options;
+    return (
+      !state.now.sending &&
+      state.byPerson() &&
+      this._send(state.now.notebook, text, offered, options)
+    );
+  }
+
+  /**
+   * Send the prompt in a cell that the person has run; new cells go below it. Waits until an
+   * earlier message is sent. False, with `failure` set, if the server refused it.
+   */
+  async sendPrompt(
+    notebook: string,
+    cellId: string,
+    text: string,
+    references: readonly Reference[]
+  ): Promise<boolean> {
+    const { state } = this._options;
+    while (state.now.sending) {
+      await new Promise<void>(resolve => {
+        const onChanged = () => {
+          state.changed.disconnect(onChanged);
+          resolve();
+        };
+        state.changed.connect(onChanged);
+      });
+    }
+    const begins = { does: 'begin', about: '' } as const;
+    return this._send(notebook, text, begins, { references, after: cellId });
+  }
+
+  /** `front`: the notebook's path; '' makes a new one. */
+  private async _send(
+    front: string,
+    text: string,
+    offered: IInputRoute,
     {
       references = [],
       after = '',
       withKey = false,
       literal = false
-    }: ISendOptions = {}
+    }: ISendOptions
   ): Promise<boolean> {
     const { state, sessions, client, notebooks, setup, show } = this._options;
-    if (state.now.sending || !state.byPerson()) {
-      return false;
-    }
+    /** The state as it is once this notebook is in front. */
+    const inFront = () => ({ ...state.now, notebook: front });
     state.patch({ sending: true, failure: '' });
-    if (needsKey(state.now)) {
+    if (needsKey(inFront())) {
       // Somebody may have set a key elsewhere.
       await setup.refresh();
-      if (needsKey(state.now)) {
+      if (needsKey(inFront())) {
         state.patch({ sending: false, wanted: { key: '', providers: [] } });
         return false;
       }
     }
     const sent = await state.attempt(async () => {
-      const { notebook: front, model } = state.now;
-      const mode = modeOf(state.now);
+      const { model } = state.now;
+      const mode = modeOf(state.now, front);
       const notebook = front || (await notebooks.createNotebook());
       await notebooks.ready(notebook);
       const named = await this._named(notebook, text, references, literal);

@@ -37,6 +37,12 @@ const HTML = `
     <div contenteditable id="words"></div>
     <div id="component"></div>
   </div>
+  <div class="jp-NotebookPanel">
+    <jp-button id="toolbar"></jp-button>
+    <div class="jp-Cell"><div contenteditable="true" id="source"></div></div>
+  </div>
+  <div class="jp-Dialog"><button id="restart">Restart</button></div>
+  <div class="jp-DirListing" id="files"><button id="file"></button></div>
   <ul class="lm-Menu">
     <li class="lm-Menu-item" data-command="codeinterp:run" id="item">Run</li>
     <li class="lm-Menu-item lm-mod-active" data-command="other" id="other"></li>
@@ -70,7 +76,7 @@ function meaning(): string {
 
 describe('a press', () => {
   beforeEach(() => {
-    at += 10_000;
+    at += 100_000;
     document.body.innerHTML = HTML;
   });
   afterEach(() => person.anyClicks(false));
@@ -132,6 +138,39 @@ describe('a press', () => {
       expect(meaning()).toBe('');
     }
   );
+
+  it.each([
+    // how, on, milliseconds for which a run of cells counts as the person's
+    ['S-Enter', 'source', 1_000],
+    ['C-Enter', 'source', 1_000],
+    ['pointerup', 'toolbar', 1_000],
+    ['click', 'item', 1_000],
+    ['r', 'toolbar', 1_000],
+    ['click', 'restart', 30_000],
+    ['a', 'source', 0],
+    ['click', 'source', 0],
+    ['Enter', 'files', 0],
+    ['click', 'file', 0],
+    ['click', 'send', 0]
+  ])('that the browser trusts: %s on “%s” can run for %s ms', (how, id, ms) => {
+    const event = make(how);
+    const target = document.getElementById(id);
+    const press = (isTrusted: boolean) => {
+      const composedPath = () => [target];
+      const given = { isTrusted, target, composedPath };
+      listen(
+        new Proxy(event, {
+          get: (_, name) => (given as never)[name] ?? Reflect.get(event, name)
+        })
+      );
+    };
+    press(false);
+    expect(person.runs()).toBe(false);
+    press(true);
+    expect(person.runs()).toBe(ms > 0);
+    at += ms;
+    expect(person.runs()).toBe(false);
+  });
 
   it.each([
     // allowed in the settings, how, on, counts as

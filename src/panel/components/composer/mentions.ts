@@ -3,8 +3,10 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { INames } from '../../../protocol/api';
 import type { Reference } from '../../../protocol/protocol';
 import type { IOutline } from '../../../tokens';
+import type { Store } from '../../store/store';
 import type { INamed } from '../../store/stored-texts';
 import type { ISuggestion } from './Suggestions';
+import { typedMentions } from './word';
 
 export interface IMention extends ISuggestion, INamed {
   /** The text for the message. */
@@ -91,6 +93,28 @@ export function allMentions(
     add({ kind: 'file', name }, name, detail);
   }
   return found;
+}
+
+/** The references for words behind an at-sign that equal a mention's label. */
+export async function typedReferences(
+  text: string,
+  notebook: string,
+  options: {
+    store: Pick<Store, 'names' | 'notebooks'>;
+    trans: TranslationBundle;
+    /** The keys of mentions to leave out. */
+    known: readonly string[];
+  }
+): Promise<readonly Reference[]> {
+  const { store, trans, known } = options;
+  const typed = typedMentions(text);
+  if (!typed.length) {
+    return [];
+  }
+  const outline = store.notebooks.outline(notebook);
+  return allMentions(await store.names(notebook), outline, trans)
+    .filter(({ key, label }) => typed.includes(label) && !known.includes(key))
+    .map(({ reference }) => reference);
 }
 
 const PLAIN_NAME = /^[\p{L}_][\p{L}\p{N}_]*$/u;
