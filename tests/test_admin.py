@@ -1,4 +1,4 @@
-"""What an admin allows holds on every way to a model; for kernels see ``tests/magic``."""
+"""What an admin allows holds on every way to a model."""
 
 from __future__ import annotations
 
