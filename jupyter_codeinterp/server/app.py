@@ -157,7 +157,7 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
         """The environment variables that kernels do not get."""
         if self.kernels_keep_keys:
             return self.kernel_env_remove
-        return (*self.kernel_env_remove, *self.models.key_variables(), MODEL_HEADERS)
+        return (*self.kernel_env_remove, *self.workbench.models.key_variables(), MODEL_HEADERS)
 
     @property
     def manager(self) -> SessionManager:
