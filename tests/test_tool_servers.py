@@ -26,8 +26,8 @@ from jupyter_codeinterp.extensions import Features
 from jupyter_codeinterp.features.mcp_client import server as server_module
 from jupyter_codeinterp.features.mcp_client.entries import entries_for, secrets_of
 from jupyter_codeinterp.features.mcp_client.helper import INHERITED
+from jupyter_codeinterp.features.mcp_client.server import OutsideTool
 from jupyter_codeinterp.features.mcp_client.servers import ToolServers
-from jupyter_codeinterp.features.mcp_client.tools import OutsideTool
 from jupyter_codeinterp.view.redaction.secrets import Secrets
 from tests.http_tool_server import HttpToolServer
 from tests.kernels import until

@@ -32,7 +32,7 @@ from jupyter_codeinterp.extensions import Extensions
 from jupyter_codeinterp.features.completion import completion
 from jupyter_codeinterp.features.figures import lookup
 from jupyter_codeinterp.features.figures.outputs import OutputCell
-from jupyter_codeinterp.features.mcp_client import tool, tools
+from jupyter_codeinterp.features.mcp_client import server, tool
 from jupyter_codeinterp.journal import exports, prose, transcript
 from jupyter_codeinterp.journal.event_log import DeferredWrites
 from jupyter_codeinterp.notebook import apply, collector, passive
@@ -86,7 +86,7 @@ def outside_tool(text: str) -> object:
         {"properties": {text: {"type": text}}},
     )
     schemas = (json.dumps(one, ensure_ascii=False) for one in given)
-    found = [tools.OutsideTool("", text, text, text, schema) for schema in schemas]
+    found = [server.OutsideTool("", text, text, text, schema) for schema in schemas]
     source: Any = None
     for one in found:
         tool.tool_for(source, one.name, one, UNTRUSTED)
@@ -404,7 +404,7 @@ MEASURED: dict[str, Callable[[str], object]] = {
     "parsing.parse": lambda t: parsing.parse(t, 20_000),
     "staleness.find": stale_cells,
     "staleness.same_code": lambda t: staleness.same_code(t, f"{t} "),
-    "tool.outputs_of": lambda t: tool.outputs_of(tools.OutsideAnswer(t), str),
+    "tool.outputs_of": lambda t: tool.outputs_of(server.OutsideAnswer(t), str),
     "tool.words_of": lambda t: tool.words_of(t, t, {"a": t[:3_000]}),
     "tool.tool_for": outside_tool,
 }
@@ -455,7 +455,7 @@ def modules() -> Iterator[tuple[str, ModuleType]]:
     for found in in_rooms():
         if not found.ispkg:
             yield found.name.rpartition(".")[2], importlib.import_module(found.name)
-    for module in (visible, apply, collector, passive, tool, tools):
+    for module in (visible, apply, collector, passive, tool, server):
         yield module.__name__.rpartition(".")[2], module
 
 

@@ -14,7 +14,7 @@ from jupyter_codeinterp.agent.tools.registry import built_in_tools
 from jupyter_codeinterp.base.errors import ToolServerError
 from jupyter_codeinterp.base.sentences import Sentence
 from jupyter_codeinterp.features.mcp_client import tool as outside
-from jupyter_codeinterp.features.mcp_client.tools import OutsideAnswer, OutsideTool
+from jupyter_codeinterp.features.mcp_client.server import OutsideAnswer, OutsideTool
 from jupyter_codeinterp.run.turn.limits import Rules
 from jupyter_codeinterp.run.turn.workplace import MoreTools
 from jupyter_codeinterp.view.redaction.secrets import Secrets

@@ -2,9 +2,8 @@
 
 entries.py   entries of the admin and of the person's file
 servers.py   approvals of servers, their tools for conversations, REST for the panel
-server.py    one approved server: starts on demand
+server.py    one approved server: starts on demand; its tools
 helper.py    the process that speaks with it, by the package ``mcp``
-tools.py     tools as a server lists them
 tool.py      a call: its card, its decision, its result
 """
 

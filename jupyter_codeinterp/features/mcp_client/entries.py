@@ -43,6 +43,11 @@ class ServerEntry(msgspec.Struct, frozen=True, kw_only=True):
     url: str = ""
     headers: dict[str, str] = {}
 
+    @property
+    def values(self) -> dict[str, str]:
+        """Headers of an address, or variables of a program's environment."""
+        return self.headers if self.url else self.env
+
 
 class _File(msgspec.Struct):
     mcpServers: dict[str, dict[str, Any]] = {}
@@ -88,18 +93,18 @@ def _entry(name: str, given: Any, *, is_admins: bool) -> ServerEntry:
 def _fault(entry: ServerEntry) -> Sentence:
     if not entry.url and not entry.command:
         return Sentence("it has neither a command nor an address")
-    for value in (*entry.env.values(), *entry.headers.values()):
+    for value in entry.values.values():
         for name in _VARIABLE.findall(value):
             if name not in os.environ:
                 return Sentence("the server's environment has no variable {name}", name=name)
     return Sentence()
 
 
-def filled(values: Mapping[str, str]) -> dict[str, str]:
-    """The values with variables filled in."""
+def filled(entry: ServerEntry) -> dict[str, str]:
+    """The entry's values with variables filled in."""
     return {
         name: _VARIABLE.sub(lambda found: os.environ[found[1]], value)
-        for name, value in values.items()
+        for name, value in entry.values.items()
     }
 
 
@@ -107,13 +112,12 @@ def secrets_of(entry: ServerEntry) -> list[str]:
     """Texts to redact: variables in the entry, headers that authorize, and values that look like
     secrets. Other values may be ordinary words or paths."""
     found: list[str] = []
-    for values, names in ((entry.env, ()), (entry.headers, _AUTHORIZE)):
-        for name, value in values.items():
-            found += (os.environ[variable] for variable in _VARIABLE.findall(value))
-            whole = f"{name}={value}"
-            authorizes = any(part in name.lower() for part in names)
-            if "${" not in value and (authorizes or without_secrets(whole) != whole):
-                found += (value, value.rpartition(" ")[2])  # also without “Bearer”
+    for name, value in entry.values.items():
+        found += (os.environ[variable] for variable in _VARIABLE.findall(value))
+        whole = f"{name}={value}"
+        authorizes = entry.url and any(part in name.lower() for part in _AUTHORIZE)
+        if "${" not in value and (authorizes or without_secrets(whole) != whole):
+            found += (value, value.rpartition(" ")[2])  # also without “Bearer”
     return found
 
 
@@ -122,13 +126,12 @@ def described(entry: ServerEntry) -> list[Sentence]:
     variables unfilled."""
     if entry.url:
         lines = [Sentence("Address: {address}", address=exact(entry.url))]
-        named, words = entry.headers, "Header {name}: {value}"
     else:
         lines = [Sentence("Command: {command}", command=exact(entry.command))]
         for number, argument in enumerate(entry.args, 1):
             line = "Argument {number}: {argument}"
             lines.append(Sentence(line, number=number, argument=exact(argument)))
-        named, words = entry.env, "Variable {name}: {value}"
-    for name, value in named.items():
+    words = "Header {name}: {value}" if entry.url else "Variable {name}: {value}"
+    for name, value in entry.values.items():
         lines.append(Sentence(words, name=exact(name), value=exact(value)))
     return lines

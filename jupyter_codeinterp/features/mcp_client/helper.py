@@ -83,7 +83,7 @@ def program(entry: dict[str, Any], errors: Any) -> Any:
     """Streams for the package."""
     env = {name: os.environ[name] for name in INHERITED if name in os.environ}
     parameters = StdioServerParameters(
-        command=entry["command"], args=entry["args"], env={**env, **entry["env"]}, cwd=FOLDER
+        command=entry["command"], args=entry["args"], env={**env, **entry["values"]}, cwd=FOLDER
     )
     return stdio_client(parameters, errors)
 
@@ -99,7 +99,7 @@ async def address(entry: dict[str, Any]) -> AsyncIterator[Any]:
     """Streams for the package. It follows no redirects to another origin: headers belong to this
     address."""
     async with (
-        httpx2.AsyncClient(headers=entry["headers"], timeout=TIMEOUT) as client,
+        httpx2.AsyncClient(headers=entry["values"], timeout=TIMEOUT) as client,
         streamable_http_client(entry["url"], http_client=client) as streams,
     ):
         yield streams

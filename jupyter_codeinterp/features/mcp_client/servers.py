@@ -19,8 +19,7 @@ from ...extensions import Route
 from ...view.redaction.found_secrets import without_secrets
 from ...wire.commands import BOTH, LOOK
 from .entries import ServerEntry, described, entries_for
-from .server import OFF, Server
-from .tools import OutsideAnswer, OutsideTool
+from .server import OFF, OutsideAnswer, OutsideTool, Server
 
 if TYPE_CHECKING:
     from ...app.settings import CodeInterpSettings
@@ -101,17 +100,18 @@ class ToolServers:
         """The servers of the person's file, and its faults. Starts nothing. Raises CommandError
         ``not_kept``."""
         found, faults = await self._found()
-        return [self._shown(one) for one in found if not one.is_admins], faults
-
-    def _shown(self, one: ServerEntry) -> ShownServer:
-        approved = self._approved(one)
-        return ShownServer(
-            one.digest,
-            self._clean(one.name),
-            "refused" if one.fault else "approved" if approved else "asks",
-            tuple(described(one)),
-            one.fault.changed(self._scrub),
-        )
+        shown = [
+            ShownServer(
+                one.digest,
+                self._clean(one.name),
+                "refused" if one.fault else "approved" if self._approved(one) else "asks",
+                tuple(described(one)),
+                one.fault.changed(self._scrub),
+            )
+            for one in found
+            if not one.is_admins
+        ]
+        return shown, faults
 
     async def approve(self, digest: str) -> None:
         """Allow exactly this entry. Raises CommandError ``unknown_server``, ``server_refused`` or

@@ -14,13 +14,14 @@ from ...base.sentences import Sentence, as_it_is
 from ...base.visible import visible_line
 from ...run.approval.code_warnings import hidden_characters
 from ...run.approval.policy import SPOKEN_TO
+from ...run.turn.results import NONE
 from ...view.outputs import BUDGET
 from ...view.plain_text import READ, clean, cut
 from ...view.untrusted import Untrusted
 from ...wire.events import Status
 from ...wire.messages import ToolUse
 from ...wire.ops import Output
-from .tools import OutsideAnswer, OutsideTool
+from .server import OutsideAnswer, OutsideTool
 
 if TYPE_CHECKING:
     from .servers import ToolServers
@@ -43,21 +44,38 @@ _STATUS: dict[str, Status] = {"ended": "error", "too_slow": "timeout", "refused"
 
 def tool_for(source: ToolServers, name: str, tool: OutsideTool, untrusted: Untrusted) -> Tool:
     """The tool for a conversation; ``name`` is the model's."""
+    title = visible_line(f"{tool.tool} ({tool.server})")
+    title = as_it_is(title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "…")
     server = untrusted.inert(visible_line(tool.server))
     quoted = untrusted.quoted(untrusted.inert(tool.told))
 
     async def work(step: Step, call: ToolUse, given: dict[str, Any]) -> None:
+        turn = step.turn
+
+        def end(status: Status, words: Sentence = NONE, **more: Any) -> None:
+            step.results[call.id] = turn.results.make(
+                call, status, words, title=title, summary=words, **more
+            )
+
         if is_refused(step, call):
             return
         try:
-            await _ask_and_call(step, call, given, source, tool)
+            if not await _confirmed(step, call, title, words_of(tool.server, tool.tool, given)):
+                return
+            # The result in case Stop comes meanwhile.
+            end("interrupted", CUT_OFF)
+            answer = await source.call(tool, given)
         except ToolServerError as error:
-            status = _STATUS.get(error.code, "not_started")
-            _end(step, call, tool, status, error.message, is_error=True)
+            end(_STATUS.get(error.code, "not_started"), error.message, is_error=True)
+            return
+        outputs = await asyncio.to_thread(outputs_of, answer, turn.untrusted.scrub)
+        seen = await turn.results.see(outputs)
+        text = turn.untrusted.quoted(seen.text) if seen.text else ""
+        end("error" if answer.is_error else "ok", quoted=text)
 
     return Tool(
         name,
-        _title(tool),
+        title,
         f"{DESCRIPTION.format(server=server)}\n{quoted}",
         dict,
         effect="changes",
@@ -67,9 +85,19 @@ def tool_for(source: ToolServers, name: str, tool: OutsideTool, untrusted: Untru
     )
 
 
-def _title(tool: OutsideTool) -> Sentence:
-    text = visible_line(f"{tool.tool} ({tool.server})")
-    return as_it_is(text if len(text) <= LONGEST_TITLE else text[: LONGEST_TITLE - 1] + "…")
+async def _confirmed(step: Step, call: ToolUse, title: Sentence, words: str) -> bool:
+    """Ask the person. If they reject it, the call has its result. Raises ToolServerError if it
+    must not be sent."""
+    turn = step.turn
+    if turn.untrusted.known(words) != words:
+        raise ToolServerError("not_started", HAS_KEY)
+    notices = list(hidden_characters(words))
+    if turn.cautions.sign:
+        notices.append(Sentence(SPOKEN_TO, sign=turn.cautions.sign))
+    decision = await confirm(step, call, draft_of(call, "tool", title, words, *notices))
+    if decision is not None and decision.source != words:
+        raise ToolServerError("not_started", DIFFERS)
+    return decision is not None
 
 
 def words_of(server: str, tool: str, arguments: dict[str, Any]) -> str:
@@ -90,45 +118,3 @@ def outputs_of(answer: OutsideAnswer, scrub: Callable[[str], str]) -> list[Outpu
     """The answer within the limits of a result, and without keys."""
     text = cut(clean(scrub(cut(answer.text, READ))), MOST)
     return [{"output_type": "display_data", "data": {"text/plain": text}, "metadata": {}}]
-
-
-async def _ask_and_call(
-    step: Step, call: ToolUse, given: dict[str, Any], source: ToolServers, tool: OutsideTool
-) -> None:
-    """Ask the person, and call the tool. Raises ToolServerError."""
-    turn = step.turn
-    words = words_of(tool.server, tool.tool, given)
-    if turn.untrusted.known(words) != words:
-        raise ToolServerError("not_started", HAS_KEY)
-    notices = list(hidden_characters(words))
-    if turn.cautions.sign:
-        notices.append(Sentence(SPOKEN_TO, sign=turn.cautions.sign))
-    decision = await confirm(step, call, draft_of(call, "tool", _title(tool), words, *notices))
-    if decision is None:
-        return
-    if decision.source != words:
-        raise ToolServerError("not_started", DIFFERS)
-    # The result in case Stop comes meanwhile.
-    _end(step, call, tool, "interrupted", CUT_OFF)
-    answer = await source.call(tool, given)
-    outputs = await asyncio.to_thread(outputs_of, answer, turn.untrusted.scrub)
-    seen = await turn.results.see(outputs)
-    step.results[call.id] = turn.results.make(
-        call,
-        "error" if answer.is_error else "ok",
-        title=_title(tool),
-        quoted=turn.untrusted.quoted(seen.text) if seen.text else "",
-    )
-
-
-def _end(
-    step: Step,
-    call: ToolUse,
-    tool: OutsideTool,
-    status: Status,
-    words: Sentence,
-    is_error: bool | None = None,
-) -> None:
-    step.results[call.id] = step.turn.results.make(
-        call, status, words, title=_title(tool), summary=words, is_error=is_error
-    )

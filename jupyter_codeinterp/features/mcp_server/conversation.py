@@ -93,9 +93,8 @@ class ClientConversation:
         self._session_id = ""
         self._turn_begins = False
         self._one = asyncio.Lock()
-        self._call: ToolUse | None = None
-        """The call that waits for a step of a turn."""
-        self._came = asyncio.Event()
+        self._waiting: asyncio.Queue[ToolUse] = asyncio.Queue()
+        """The call, until a step of a turn takes it."""
 
     # --- the client's side -----------------------------------------------------------
 
@@ -112,9 +111,12 @@ class ClientConversation:
                     await service.stop(self._manager, Cancel(self._session_id), PROGRAM)
                 raise
             finally:
-                self._call, self._turn_begins = None, False
+                self._turn_begins = False
+                if not self._waiting.empty():
+                    self._waiting.get_nowait()
 
     async def _carry_out(self, call: ToolUse) -> ToolResult:
+        self._waiting.put_nowait(call)
         while True:
             session = self._session()
             last = session.event_log.last_seq
@@ -125,8 +127,6 @@ class ClientConversation:
                     BY, self._notebook, self._session_id, mode=ASKING, rule_files=False
                 )
                 await service.send(self._manager, message, PROGRAM)
-            self._call = call
-            self._came.set()
             events: Any = session.event_log.follow(last)
             async with aclosing(events):
                 async for _, data in events:
@@ -137,7 +137,7 @@ class ClientConversation:
                         return result
                     if isinstance(event, TurnEnded):
                         break
-            if begins or self._call is None:
+            if begins or self._waiting.empty():
                 words = event.message or "The turn ended before this call had a result."
                 return ToolResult(call.id, (Text(f"Not done: {words}"),), True)
 
@@ -180,7 +180,10 @@ class ClientConversation:
         return ModelInfo(model, "Another agent", 100_000_000, free, local=True, images=True)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        call = None if request.answer_only else await self._next_call()
+        call = None
+        if not request.answer_only:
+            with suppress(asyncio.TimeoutError):
+                call = await asyncio.wait_for(self._waiting.get(), PATIENCE)
         if call is not None:
             yield ModelToolInput(0, call.id, call.name, {})
             yield ModelToolInput(0, call.id, call.name, call.input)
@@ -188,12 +191,3 @@ class ClientConversation:
         else:
             yield ModelText(0, IDLE)
             yield ModelDone(assistant(Text(IDLE)), "end_turn", Usage())
-
-    async def _next_call(self) -> ToolUse | None:
-        """The client's next call; None if none comes for a while."""
-        if self._call is None:
-            self._came.clear()
-            with suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self._came.wait(), PATIENCE)
-        call, self._call = self._call, None
-        return call

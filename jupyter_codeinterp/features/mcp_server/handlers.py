@@ -60,7 +60,7 @@ class McpHandler(JupyterHandler):
             self.finish({"message": str(error.message)})
             return
         self.clear_header("Content-Type")
-        await protocol.handle(self._scope(token), self._receive, self._send)
+        await protocol(self._scope(token), self._receive, self._send)
         if not self._finished:
             with suppress(StreamClosedError):
                 await self.finish()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import mcp_types as types
@@ -50,34 +49,16 @@ async def _call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.Cal
     return types.CallToolResult(content=content, is_error=result.is_error)
 
 
-class Protocol:
-    def __init__(self) -> None:
-        server: Server[Any] = Server(
-            "jupyter_codeinterp",
-            title="Code Interpreter",
-            version=__version__,
-            instructions=INSTRUCTIONS,
-            on_list_tools=_list_tools,
-            on_call_tool=_call_tool,
-        )
-        self._manager = StreamableHTTPSessionManager(
-            server, max_request_body_size=MAX_BODY, max_sessions=MOST_SESSIONS
-        )
-        self._ready = asyncio.Event()
-        self._over = asyncio.Event()
-        self._running = asyncio.ensure_future(self._run())
-
-    async def _run(self) -> None:
-        # The package's task group must be entered and left in one task.
-        async with self._manager.run():
-            self._ready.set()
-            await self._over.wait()
-
-    async def handle(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer a request of ASGI. ``codeinterp_call`` in its scope carries out a call."""
-        await self._ready.wait()
-        await self._manager.handle_request(scope, receive, send)
-
-    async def close(self) -> None:
-        self._over.set()
-        await self._running
+def session_manager() -> StreamableHTTPSessionManager:
+    """Answers requests of ASGI. ``codeinterp_call`` in their scope carries out a call."""
+    server: Server[Any] = Server(
+        "jupyter_codeinterp",
+        title="Code Interpreter",
+        version=__version__,
+        instructions=INSTRUCTIONS,
+        on_list_tools=_list_tools,
+        on_call_tool=_call_tool,
+    )
+    return StreamableHTTPSessionManager(
+        server, max_request_body_size=MAX_BODY, max_sessions=MOST_SESSIONS
+    )

@@ -25,9 +25,10 @@ from ...wire.messages import Text, ToolResult
 from .conversation import NEEDS, NOT_THEIRS, ClientConversation
 
 if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
     from ...app.workbench import Workbench
     from ...wire.ports import Model
-    from .protocol import Protocol
 
 May = Callable[[str, str], Awaitable[bool]]
 
@@ -104,7 +105,9 @@ class ClientService:
         self._contents = bench.contents
         self._conversations: dict[str, ClientConversation] = {}
         """By notebook."""
-        self._protocol: Protocol | None = None
+        self._answers: asyncio.Future[Any] | None = None
+        self._running: asyncio.Future[None] | None = None
+        self._over = asyncio.Event()
 
     def model(self, name: str) -> Model:
         """The client of this name, for a turn. Raises ModelError ``unknown_model``."""
@@ -113,19 +116,28 @@ class ClientService:
                 return conversation.model_of_turn()
         raise ModelError("unknown_model", NOT_THEIRS)
 
-    async def protocol(self) -> Protocol:
-        """Raises CommandError ``not_installed``."""
-        if self._protocol is None:
-            try:
-                made = await asyncio.to_thread(_import_protocol)
-            except ImportError:
-                raise CommandError("not_installed", NOT_INSTALLED) from None
-            self._protocol = self._protocol or made()
-        return self._protocol
+    async def protocol(self) -> Any:
+        """The protocol as an application of ASGI. Raises CommandError ``not_installed``."""
+        if self._answers is None:
+            self._answers = asyncio.get_running_loop().create_future()
+            self._running = asyncio.ensure_future(self._run(self._answers))
+        return await asyncio.shield(self._answers)
+
+    async def _run(self, answers: asyncio.Future[Any]) -> None:
+        try:
+            manager = await asyncio.to_thread(_session_manager)
+        except ImportError:
+            answers.set_exception(CommandError("not_installed", NOT_INSTALLED))
+            return
+        # The package's task group must be entered and left in one task.
+        async with manager.run():
+            answers.set_result(manager.handle_request)
+            await self._over.wait()
 
     async def close(self) -> None:
-        if self._protocol is not None:
-            await self._protocol.close()
+        self._over.set()
+        if self._running is not None:
+            await self._running
 
     async def call(self, token: Token, may: May, name: str, given: dict[str, Any]) -> ToolResult:
         """Call one of our tools. ``may``: whether the token's maker may do this action on this
@@ -164,14 +176,14 @@ class ClientService:
         return await self._conversations[path].call(name, rest)
 
 
-def _import_protocol() -> type[Protocol]:
+def _session_manager() -> StreamableHTTPSessionManager:
     """Import the protocol, which takes seconds: call this in a thread. Raises ImportError."""
     import anyio
 
-    from .protocol import Protocol
+    from .protocol import session_manager
 
     anyio.run(anyio.sleep, 0)  # This loads the rest.
-    return Protocol
+    return session_manager()
 
 
 async def need(contents: Any, notebook: str) -> str:
