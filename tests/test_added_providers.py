@@ -99,8 +99,7 @@ def acme() -> Any:
 
 def of_others(site: Site, listed: list[str]) -> list[str]:
     """Without models of our own providers, however many of them need no key; the demo stays."""
-    known = site.extension.workbench.models._providers
-    ours = {one.name for one in known if known.is_ours(one)}
+    ours = site.extension.workbench.models._providers._ours
     return [name for name in listed if "/" not in name or name.partition("/")[0] not in ours]
 
 

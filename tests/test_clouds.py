@@ -16,9 +16,9 @@ from jupyter_codeinterp.models.anthropic.clouds import (
     CLOUDS,
     FOUNDRY,
     VERTEX,
-    providers,
 )
 from jupyter_codeinterp.models.http.model import HttpModel
+from jupyter_codeinterp.models.http.provider import provider_of
 from jupyter_codeinterp.models.http.service import Service, resolve
 from jupyter_codeinterp.wire.messages import Text, user
 from jupyter_codeinterp.wire.ports import ModelRequest, ModelText
@@ -360,11 +360,11 @@ def test_credentials_that_lie_there_for_other_programs_connect_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", "/account.json")
-    bedrock, vertex, foundry = providers()
+    bedrock, vertex, foundry = map(provider_of, CLOUDS)
     assert not any(one.ready(Credentials()) for one in (bedrock, vertex, foundry))
     assert bedrock.ready(Credentials(None, bedrock.home)), "who connects it means it"
     monkeypatch.setenv("ANTHROPIC_VERTEX_PROJECT_ID", "my-project")
     monkeypatch.setenv("AWS_BEARER_TOKEN_BEDROCK", KEY)
     monkeypatch.setenv("ANTHROPIC_FOUNDRY_API_KEY", KEY)
     monkeypatch.setenv("ANTHROPIC_FOUNDRY_RESOURCE", "mine")
-    assert all(one.ready(Credentials()) for one in providers())
+    assert all(one.ready(Credentials()) for one in map(provider_of, CLOUDS))

@@ -12,7 +12,8 @@ import pytest
 
 from jupyter_codeinterp.base.errors import ModelError, StoreError
 from jupyter_codeinterp.journal.sqlite import SqliteStore
-from jupyter_codeinterp.models.anthropic import services
+from jupyter_codeinterp.models.anthropic.services import ANTHROPIC
+from jupyter_codeinterp.models.http.provider import provider_of
 from jupyter_codeinterp.models.offered.limits import OfferedModel, Spending
 from jupyter_codeinterp.wire.messages import Usage
 from jupyter_codeinterp.wire.ports import (
@@ -117,7 +118,7 @@ async def spent(path: Path, model: Scripted) -> float:
 
 
 def offered(model: Any, spending: Spending) -> OfferedModel:
-    return OfferedModel(services.provider(), model, REQUEST.model, spending)
+    return OfferedModel(provider_of(ANTHROPIC), model, REQUEST.model, spending)
 
 
 async def ask(model: Any, spending: Spending) -> None:

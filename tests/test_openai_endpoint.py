@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from jupyter_codeinterp.base.errors import ModelError
+from jupyter_codeinterp.models.http.provider import provider_of
 from jupyter_codeinterp.models.http.service import resolve
 from jupyter_codeinterp.models.offered import Models
-from jupyter_codeinterp.models.openai.services import providers
+from jupyter_codeinterp.models.openai.services import SERVICES
 from jupyter_codeinterp.view.redaction.secrets import Secrets
 from jupyter_codeinterp.wire.ports import ModelText
 from jupyter_codeinterp.wire.providers import Credentials, Providers
@@ -244,7 +245,7 @@ async def test_mistral_says_how_long_a_conversation_may_be() -> None:
 
 
 def test_each_service_is_a_provider() -> None:
-    found = {provider.name: provider for provider in providers()}
+    found = {provider.name: provider for provider in map(provider_of, SERVICES)}
     names = ["openai", "azure-openai", "gemini", "mistral", "xai", "openai-compatible"]
     assert list(found) == names
     openai = found["openai"]
@@ -268,7 +269,8 @@ def test_each_service_is_a_provider() -> None:
 )
 def test_a_models_name_says_whose_it_is(model_id: str, provider: str, model: str) -> None:
     """A bare name is the default provider's: other servers call a model "mistral"."""
-    known = Providers(replace(providers()[0], name="first"), *providers())
+    ours = tuple(map(provider_of, SERVICES))
+    known = Providers(replace(ours[0], name="first"), *ours)
     found, name = known.find(model_id)
     assert (found.name, name) == (provider, model)
     assert known.id_of(found, name) == model_id

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from jupyter_codeinterp.base.errors import ModelError
 from jupyter_codeinterp.models.anthropic import services as anthropic
+from jupyter_codeinterp.models.http.provider import provider_of
 from jupyter_codeinterp.models.http.service import ModelServer
 from jupyter_codeinterp.models.replay import provider as replay
 from jupyter_codeinterp.wire.providers import Credentials, Provider, Providers
@@ -25,7 +26,7 @@ ACME = Provider("acme", "Acme", connect, "fast", key_variables=("ACME_KEY",))
 
 @pytest.fixture(scope="module")
 def providers() -> Providers:
-    made = Providers(anthropic.provider(), replay.provider())
+    made = Providers(provider_of(anthropic.ANTHROPIC), replay.provider())
     made.add(ACME)
     made.miss("gone")
     return made
@@ -94,7 +95,7 @@ def test_what_is_for_a_missing_provider_is_for_no_other(providers: Providers) ->
     ],
 )
 def test_what_is_no_provider_is_refused(changed: dict[str, Any], why: str) -> None:
-    made = Providers(anthropic.provider(), replay.provider())
+    made = Providers(provider_of(anthropic.ANTHROPIC), replay.provider())
     with pytest.raises(ValueError, match=why):
         made.add(dataclasses.replace(ACME, **changed))
     assert [provider.name for provider in made] == ["anthropic", "offline-demo"]

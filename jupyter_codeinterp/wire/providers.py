@@ -39,10 +39,6 @@ class Credentials(msgspec.Struct, frozen=True):
     url: Union[str, None] = None
 
 
-def _ignore(secret: str) -> None:
-    """The default for ``Settings.learn``."""
-
-
 class Settings(msgspec.Struct, frozen=True):
     """An admin's settings for all models.
 
@@ -55,7 +51,7 @@ class Settings(msgspec.Struct, frozen=True):
 
     max_tokens: int = 16_000
     prices: Mapping[str, tuple[float, float, float, float]] = {}
-    learn: Callable[[str], None] = _ignore
+    learn: Callable[[str], None] = lambda secret: None
 
 
 class Connection(Model, Protocol):
@@ -66,10 +62,6 @@ class Connection(Model, Protocol):
 
     async def aclose(self) -> None:
         """Close everything. No call may follow."""
-
-
-def _nothing() -> Iterable[str]:
-    return ()
 
 
 @dataclass(frozen=True)
@@ -87,7 +79,7 @@ class Provider:
     key_variables: tuple[str, ...] = ()
     """Environment variables that may hold its key. Their values are removed from all text that
     is shown, stored or sent to a model."""
-    secrets: Callable[[], Iterable[str]] = _nothing
+    secrets: Callable[[], Iterable[str]] = tuple
     """Other secret values of the environment, removed in the same way."""
     secret_variables: tuple[str, ...] = ()
     """Variables that hold other secrets than keys, removed in the same way."""
@@ -164,9 +156,6 @@ class Providers:
 
     def get(self, name: str) -> Union[Provider, None]:
         return self._all.get(name)
-
-    def is_ours(self, provider: Provider) -> bool:
-        return provider.name in self._ours
 
     def find(self, model_id: str) -> tuple[Provider, str]:
         """The model's provider and its name there. Raises ModelError ``unknown_model`` for a

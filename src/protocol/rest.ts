@@ -110,7 +110,6 @@ export interface IConnection {
   readonly said: string;
   readonly keyless: boolean;
   readonly key_page: string;
-  readonly variables: readonly string[];
 }
 
 /**

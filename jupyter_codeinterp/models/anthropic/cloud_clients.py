@@ -21,8 +21,8 @@ from ..http.answer import mapping, string
 from ..http.faults import ApiRefusal, Fault, no_key, no_model_server
 from ..http.listing import ListedModel
 from ..http.service import no_place
+from .clouds import aws_region, vertex_place
 from .messages import MessagesModel, omitted_headers
-from .services import aws_region, vertex_place
 
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 _ANSWERED = (400, 404, 422, 429)
@@ -211,10 +211,3 @@ class FoundryModel(CloudModel):
         return anthropic.AsyncAnthropicFoundry(
             api_key=self.server.secret or "", base_url=self.server.base_url, **options
         )
-
-
-ADAPTERS: dict[str, type[CloudModel]] = {
-    "bedrock": BedrockModel,
-    "vertex": VertexModel,
-    "foundry": FoundryModel,
-}

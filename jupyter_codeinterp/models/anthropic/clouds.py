@@ -11,27 +11,10 @@ Microsoft Foundry), November 2026. Bedrock's are the inference profiles that eve
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...base.sentences import Sentence
-from ...wire.providers import Provider
-from ..http.provider import provider_of
 from ..http.service import Service
-from .services import aws_region, vertex_place
-
-if TYPE_CHECKING:
-    from ..http.model import HttpModel
-
-
-def _adapter(name: str) -> Callable[[], type[HttpModel]]:
-    def adapter() -> type[HttpModel]:
-        from .cloud_clients import ADAPTERS  # heavy SDK, in a worker thread only
-
-        return ADAPTERS[name]
-
-    return adapter
-
 
 CLAUDE = ("claude-sonnet-5-5", "claude-opus-5-5", "claude-haiku-5-5")
 
@@ -39,6 +22,16 @@ _COMMON: dict[str, Any] = {
     "claude": "everywhere",
     "own_prices": False,
 }
+
+
+def aws_region() -> str:
+    return (os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "").strip()
+
+
+def vertex_place() -> tuple[str, str]:
+    """Project and region."""
+    project = os.environ.get("ANTHROPIC_VERTEX_PROJECT_ID", "").strip()
+    return project, os.environ.get("CLOUD_ML_REGION", "").strip() or "global"
 
 
 def _bedrock_address() -> str:
@@ -49,7 +42,7 @@ def _bedrock_address() -> str:
 BEDROCK = Service(
     **_COMMON,
     name="bedrock",
-    adapter=_adapter("bedrock"),
+    adapter="anthropic.cloud_clients:BedrockModel",
     label="Claude on Amazon Bedrock",
     address=_bedrock_address,
     unsaid=Sentence("Set AWS_REGION, such as us-east-1, where the Jupyter server runs."),
@@ -82,7 +75,7 @@ def _vertex_address() -> str:
 VERTEX = Service(
     **_COMMON,
     name="vertex",
-    adapter=_adapter("vertex"),
+    adapter="anthropic.cloud_clients:VertexModel",
     label="Claude on Google Vertex AI",
     address=_vertex_address,
     unsaid=Sentence(
@@ -108,7 +101,7 @@ def _foundry_address() -> str:
 FOUNDRY = Service(
     **_COMMON,
     name="foundry",
-    adapter=_adapter("foundry"),
+    adapter="anthropic.cloud_clients:FoundryModel",
     label="Claude in Microsoft Foundry",
     address=_foundry_address,
     unsaid=Sentence("Set ANTHROPIC_FOUNDRY_RESOURCE where the Jupyter server runs."),
@@ -120,7 +113,3 @@ FOUNDRY = Service(
 )
 
 CLOUDS = (BEDROCK, VERTEX, FOUNDRY)
-
-
-def providers() -> tuple[Provider, ...]:
-    return tuple(provider_of(cloud) for cloud in CLOUDS)

@@ -6,10 +6,9 @@ The server's start needs this file: it imports no model.
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -19,14 +18,7 @@ from ...wire.providers import Credentials, Provider, Settings
 from ..http.provider import provider_of
 from ..http.service import Service
 
-if TYPE_CHECKING:
-    from ..http.model import HttpModel
-
-
-def _messages() -> type[HttpModel]:
-    from .messages import MessagesModel  # heavy SDK, in a worker thread only
-
-    return MessagesModel
+MESSAGES = "anthropic.messages:MessagesModel"
 
 
 def _is_anthropic(url: str) -> bool:
@@ -38,14 +30,14 @@ def _local(name: str, label: str, port: int, **more: Any) -> Service:
     url = f"http://127.0.0.1:{port}"
     given = {"runs_here": True, **more}
     return Service(
-        name=name, label=label, adapter=_messages, url=url, local=True, own_prices=False, **given
+        name=name, label=label, adapter=MESSAGES, url=url, local=True, own_prices=False, **given
     )
 
 
 ANTHROPIC = Service(
     name="anthropic",
     label="Anthropic",
-    adapter=_messages,
+    adapter=MESSAGES,
     url="https://api.anthropic.com",
     url_variable="ANTHROPIC_BASE_URL",
     its_host=_is_anthropic,
@@ -78,7 +70,7 @@ ROWS = (
     Service(
         name="openrouter",
         label="OpenRouter",
-        adapter=_messages,
+        adapter=MESSAGES,
         url="https://openrouter.ai/api",
         key_variables=("OPENROUTER_API_KEY",),
         key_page="https://openrouter.ai/keys",
@@ -88,7 +80,7 @@ ROWS = (
     Service(
         name="deepseek",
         label="DeepSeek",
-        adapter=_messages,
+        adapter=MESSAGES,
         url="https://api.deepseek.com/anthropic",
         x_api_key=True,
         key_variables=("DEEPSEEK_API_KEY",),
@@ -99,7 +91,7 @@ ROWS = (
     Service(
         name="moonshot",
         label="Moonshot (Kimi)",
-        adapter=_messages,
+        adapter=MESSAGES,
         url="https://api.moonshot.ai/anthropic",
         key_variables=("MOONSHOT_API_KEY",),
         key_page="https://platform.kimi.ai/console/api-keys",
@@ -109,18 +101,13 @@ ROWS = (
     Service(
         name="zai",
         label="Z.ai",
-        adapter=_messages,
+        adapter=MESSAGES,
         url="https://api.z.ai/api/anthropic",
         key_variables=("ZAI_API_KEY",),
         key_page="https://z.ai/manage-apikey/apikey-list",
         models=("glm-5.3", "glm-5.3-flash", "glm-4.5-air"),
     ),
 )
-
-
-def provider(base_url: str | None = None) -> Provider:
-    """Anthropic. ``base_url``: an admin's address, which overrides the environment's."""
-    return provider_of(ANTHROPIC, base_url)
 
 
 def providers(addresses: Mapping[str, str] = {}) -> list[Provider]:
@@ -135,20 +122,6 @@ def _rows(addresses: Mapping[str, str]) -> list[Service]:
         else row
         for row in ROWS
     ]
-
-
-# -------------------------------------------------------------------------------------------------
-# What the environment says of clouds, for their rows and for their clients.
-
-
-def aws_region() -> str:
-    return (os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "").strip()
-
-
-def vertex_place() -> tuple[str, str]:
-    """Project and region."""
-    project = os.environ.get("ANTHROPIC_VERTEX_PROJECT_ID", "").strip()
-    return project, os.environ.get("CLOUD_ML_REGION", "").strip() or "global"
 
 
 # -------------------------------------------------------------------------------------------------

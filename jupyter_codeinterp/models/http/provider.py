@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from ...base.errors import ModelError
@@ -12,6 +13,8 @@ from .service import Service, custom_headers, resolve
 
 if TYPE_CHECKING:
     from .model import HttpModel
+
+MODELS = __package__.rpartition(".")[0]
 
 
 def provider_of(service: Service, base_url: str | None = None) -> Provider:
@@ -28,7 +31,7 @@ def provider_of(service: Service, base_url: str | None = None) -> Provider:
     def connect(credentials: Credentials, settings: Settings) -> HttpModel:
         server = resolve(service, credentials.key, credentials.url or base_url)
         try:
-            made: HttpModel = service.adapter()(server, settings)
+            made: HttpModel = resolve_name(f"{MODELS}.{service.adapter}")(server, settings)
         except ImportError:
             if not service.extra:
                 raise

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, Literal, Union
+from typing import Literal, Union
 from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
@@ -23,8 +23,8 @@ IMAGES = ("image/png", "image/jpeg")
 class Service(msgspec.Struct, frozen=True, kw_only=True):
     """One service, or one kind of server.
 
-    adapter        the class of its API (a HttpModel); imports the SDK, so it runs in a worker
-                   thread
+    adapter        where the class of its API is (a HttpModel), as module:class in ``models``.
+                   Its module imports the SDK
     url            its address; "" if a person must name one (``unsaid`` asks for it)
     url_variable   of the environment, may name another address, to which the keys in
                    ``key_variables`` then belong
@@ -63,7 +63,7 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     label: str
-    adapter: Callable[[], Any]
+    adapter: str
     url: str = ""
     url_variable: str = ""
     address: Union[Callable[[], str], None] = None

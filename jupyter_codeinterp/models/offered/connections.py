@@ -47,7 +47,6 @@ class Described(msgspec.Struct, frozen=True):
     said: str
     keyless: bool
     key_page: str
-    variables: tuple[str, ...]
 
 
 # -------------------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
 from datetime import date, datetime, timedelta, timezone
 from fnmatch import fnmatchcase
 from functools import partial
@@ -151,68 +150,53 @@ class OfferedModel:
             raise failed(self._provider, error) from error
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        events = self._answer(msgspec.structs.replace(request, model=self._name))
+        cost = None
         if self._spending is not None:
             info = await self.info(request.model)
             self._spending.check(info)
-            events = metered(events, request, info, self._spending.charge())
-        async with aclosing(events):
-            async for event in events:
-                yield event
-
-    async def _answer(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+            cost = _Cost(request, info, self._spending.charge())
         events: Any = None
+        broke_off = False
         try:
-            events = self._model.stream(request)
+            events = self._model.stream(msgspec.structs.replace(request, model=self._name))
             async for event in events:
+                if cost is not None:
+                    cost.receive(event)
                 yield event
         except Exception as error:
+            broke_off = True
             raise failed(self._provider, error) from error
         finally:
+            if cost is not None:
+                cost.settle(broke_off)
             if hasattr(events, "aclose"):
                 await events.aclose()
 
 
-async def metered(
-    stream: Any, request: ModelRequest, info: ModelInfo, charge: Callable[[float], None]
-) -> AsyncGenerator[ModelEvent, None]:
-    """Yield a request's events and charge its cost through ``charge``.
-
-    Charges an estimate first and the difference at the end, so an interrupted request counts too.
-    A request that fails before the first event costs nothing.
-    """
-    cost, failed = _Cost(request, info, charge), False
-    try:
-        async with aclosing(stream) as events:
-            async for event in events:
-                if isinstance(event, ModelRetry):
-                    cost.settle(failed=True)
-                    cost = _Cost(request, info, charge)
-                else:
-                    cost.receive(event)
-                yield event
-    except Exception:
-        failed = True
-        raise
-    finally:
-        cost.settle(failed)
-
-
 class _Cost:
-    """The cost of one request. Charges the estimate at once."""
+    """Charges the cost of a request: an estimate first and the difference at the end, so an
+    interrupted request counts too. One that fails before the first event costs nothing."""
 
     def __init__(
         self, request: ModelRequest, info: ModelInfo, charge: Callable[[float], None]
     ) -> None:
+        self._request = request
         self._info = info
         self._charge = charge
-        self._used = CallUsage(request)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._used = CallUsage(self._request)
         self._usage: Usage | None = None
         self._received = False
         self._charged = 0.0
         self.settle(failed=False)
 
     def receive(self, event: ModelEvent) -> None:
+        if isinstance(event, ModelRetry):
+            self.settle(failed=True)
+            self._begin()
+            return
         self._received = True
         self._used.observe(event)
         self._usage = event.usage if isinstance(event, ModelDone) else None

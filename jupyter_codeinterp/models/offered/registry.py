@@ -29,9 +29,10 @@ from ...wire.providers import (
     origin,
     public,
 )
-from ..anthropic import clouds
 from ..anthropic import services as anthropic
-from ..openai import services as openai
+from ..anthropic.clouds import CLOUDS
+from ..http.provider import provider_of
+from ..openai.services import SERVICES
 from ..replay import provider as replay
 from .connections import Described, SavedConnection, SavedConnections
 from .limits import NONE, AllowedModels, OfferedModel, Spending
@@ -83,11 +84,10 @@ class Models:
         self._settings = Settings(**settings, learn=secrets.add)
         self._local_addresses = local_addresses
         self._providers = Providers(
-            anthropic.provider(base_url),
+            provider_of(anthropic.ANTHROPIC, base_url),
             replay.provider(demo_pace),
             *anthropic.providers(local_addresses),
-            *clouds.providers(),
-            *openai.providers(),
+            *map(provider_of, (*CLOUDS, *SERVICES)),
         )
         file, entered = folder / "credentials.json", not limits.environment_only
         self._kept = SavedConnections(file, secrets, entered=entered)
@@ -217,7 +217,7 @@ class Models:
         provider, model = self._find(model_id)
         self.limits.check(provider, model, provider is self._providers.default)
         connection = await self._connection(provider)
-        if self._providers.is_ours(provider) and model == model_id and self.spending is None:
+        if model == model_id and self.spending is None:
             return connection
         return OfferedModel(provider, connection, model, self.spending)
 
@@ -263,11 +263,9 @@ class Models:
             infos = self._allowed(provider, found)
         except Exception as error:
             # Other packages' code may raise anything. Other providers stay usable.
-            words = failed(provider, error).message
-            self._tried[provider.name] = words
-            if isinstance(error, ModelError):
-                return [], error
-            return [], ModelError("server_error", as_it_is(words))
+            known = failed(provider, error)
+            self._tried[provider.name] = known.message
+            return [], ModelError(known.code, known.message)
         self._tried[provider.name] = Sentence()
         return infos, None
 
@@ -312,7 +310,6 @@ class Models:
             said=tried or "",
             keyless=provider.keyless,
             key_page=provider.key_page,
-            variables=provider.key_variables,
         )
 
     async def test(self, name: str) -> Described:
@@ -422,9 +419,5 @@ async def _try(provider: Provider, entered: Credentials, settings: Settings) -> 
         # people review.
         own = Secrets()
         own.add(entered.key or "")
-        if isinstance(error, ModelError):
-            raise ModelError(
-                error.code, as_it_is(error.message.changed(own.scrub)), error.retry_after
-            ) from None
-        words = failed(provider, error).message.changed(own.scrub)
-        raise ModelError("server_error", as_it_is(words)) from None
+        known = failed(provider, error)
+        raise ModelError(known.code, as_it_is(known.message.changed(own.scrub))) from None

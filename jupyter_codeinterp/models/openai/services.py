@@ -5,16 +5,13 @@ Addresses and variables are those of each service's own documentation, November 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...base.sentences import Sentence
-from ...wire.providers import Provider
-from ..http.provider import provider_of
 from ..http.service import Service
 
-if TYPE_CHECKING:
-    from ..http.model import HttpModel
-
+RESPONSES = "openai.responses:ResponsesModel"
+CHAT = "openai.chat:ChatModel"
 _COMMON: dict[str, Any] = {
     "headers_variable": "OPENAI_CUSTOM_HEADERS",
     "path": "/v1",
@@ -23,25 +20,13 @@ _COMMON: dict[str, Any] = {
 _NAME = "Name the address of the model server, such as {example}."
 
 
-def _responses() -> type[HttpModel]:
-    from .responses import ResponsesModel  # heavy SDK, in a worker thread only
-
-    return ResponsesModel
-
-
-def _chat() -> type[HttpModel]:
-    from .chat import ChatModel  # heavy SDK, in a worker thread only
-
-    return ChatModel
-
-
 _NO_TALK = ("embed", "moderation", "image", "audio", "tts", "transcribe", "whisper", "realtime")
 
 SERVICES = (
     Service(
         name="openai",
         label="OpenAI",
-        adapter=_responses,
+        adapter=RESPONSES,
         url="https://api.openai.com/v1",
         key_variables=("OPENAI_API_KEY",),
         **_COMMON,
@@ -55,7 +40,7 @@ SERVICES = (
     Service(
         name="azure-openai",
         label="Azure OpenAI",
-        adapter=_responses,
+        adapter=RESPONSES,
         key_variables=("AZURE_OPENAI_API_KEY",),
         **{**_COMMON, "path": "/openai/v1"},
         url_variable="AZURE_OPENAI_ENDPOINT",
@@ -67,7 +52,7 @@ SERVICES = (
     Service(
         name="gemini",
         label="Gemini",
-        adapter=_chat,
+        adapter=CHAT,
         url="https://generativelanguage.googleapis.com/v1beta/openai",
         key_variables=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         **_COMMON,
@@ -77,7 +62,7 @@ SERVICES = (
     Service(
         name="mistral",
         label="Mistral",
-        adapter=_chat,
+        adapter=CHAT,
         url="https://api.mistral.ai/v1",
         key_variables=("MISTRAL_API_KEY",),
         **_COMMON,
@@ -89,7 +74,7 @@ SERVICES = (
     Service(
         name="xai",
         label="xAI",
-        adapter=_chat,
+        adapter=CHAT,
         url="https://api.x.ai/v1",
         key_variables=("XAI_API_KEY",),
         **_COMMON,
@@ -99,7 +84,7 @@ SERVICES = (
     Service(
         name="openai-compatible",
         label="OpenAI-compatible server",
-        adapter=_chat,
+        adapter=CHAT,
         key_variables=("OPENAI_COMPATIBLE_API_KEY",),
         **_COMMON,
         url_variable="OPENAI_COMPATIBLE_BASE_URL",
@@ -107,7 +92,3 @@ SERVICES = (
         unsaid=Sentence(_NAME, example="http://127.0.0.1:8080/v1"),
     ),
 )
-
-
-def providers() -> tuple[Provider, ...]:
-    return tuple(provider_of(service) for service in SERVICES)

@@ -687,7 +687,6 @@ function connection(
     said: '',
     keyless: false,
     key_page: `https://${provider}.example/keys`,
-    variables: [],
     ...other
   };
 }
