@@ -16,7 +16,7 @@ from jupyter_codeinterp.wire import commands as c
 from jupyter_codeinterp.wire import events as e
 from jupyter_codeinterp.wire.commands import SessionInfo
 from jupyter_codeinterp.wire.ops import BeginRun, FinishRun, Insert, Notebook, Op, Receipt, digest
-from jupyter_codeinterp.wire.stores import Holder, StoredOp
+from jupyter_codeinterp.wire.stores import StoredOp
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, text
 from tests.kernels import until
 from tests.reference_window import ReferenceWindow, notebook
@@ -109,9 +109,9 @@ async def test_in_a_page_that_comes_before_the_lease_of_another_host_expires(
     killed: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live_notebooks, "LEASE_TIME", 0.05)
-    holders = [Holder("other", 1)]
+    holders = [Sentence("other")]
     monkeypatch.setattr(
-        killed.extension.workbench.store, "holder", lambda _: holders[0] if holders else None
+        killed.extension.workbench.store, "holder", lambda _: holders[0] if holders else Sentence()
     )
     page = await killed.bare_window(PATH, begun())
     page.applied = {S: 2}

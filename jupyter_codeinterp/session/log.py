@@ -36,7 +36,7 @@ from ..wire.commands import SessionInfo
 from ..wire.events import Event, Note, NotebookMoved, TurnEnded
 from ..wire.messages import Text, user
 from ..wire.ports import Model
-from ..wire.stores import INHERITED, LEASE_TIME, Holder
+from ..wire.stores import INHERITED, LEASE_TIME
 from .turn_task import TurnTask
 
 # -------------------------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ class SessionLease:
     def take(self) -> None:
         """Take the lease until ``release``. Raises CommandError ``held_elsewhere``, StoreError."""
         holder = self._store.take_lease(self._session_id)
-        if holder is not None:
+        if holder:
             raise held_elsewhere(holder)
         if self._renewing is None:
             self._renewing = asyncio.get_running_loop().create_task(self._renew())
@@ -92,16 +92,12 @@ class SessionLease:
                 return
 
 
-def named(holder: Holder) -> Sentence:
-    return Sentence("{host} (process {pid})", host=holder.host, pid=holder.pid)
-
-
-def held_elsewhere(holder: Holder) -> CommandError:
+def held_elsewhere(server: Sentence) -> CommandError:
     words = (
         "This conversation is open on the server {server}. It is read-only here until "
         "that server finishes or stops."
     )
-    return CommandError("held_elsewhere", words, server=named(holder))
+    return CommandError("held_elsewhere", words, server=server)
 
 
 AGAIN = 5.0
@@ -198,8 +194,7 @@ class SessionLog:
             self._end_unfinished()
 
     def _learn_holder(self) -> None:
-        holder = self.store.holder(self.session_id)
-        self.info = msgspec.structs.replace(self.info, held=named(holder) if holder else Sentence())
+        self.info = msgspec.structs.replace(self.info, held=self.store.holder(self.session_id))
 
     def _end_unfinished(self) -> None:
         """End a turn whose server is gone."""
@@ -299,8 +294,7 @@ class SessionLog:
 
     def need_here(self) -> None:
         """Raises CommandError ``held_elsewhere`` if another server works on the session."""
-        holder = None if self.task.running else self.store.holder(self.session_id)
-        if holder is not None:
+        if not self.task.running and (holder := self.store.holder(self.session_id)):
             raise held_elsewhere(holder)
 
     def need_idle(self) -> None:

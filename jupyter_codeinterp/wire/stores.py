@@ -26,13 +26,6 @@ LEASE_TIME = 30.0
 """Seconds until a lease expires without renewal."""
 
 
-class Holder(msgspec.Struct, frozen=True):
-    """Another server that works on a session."""
-
-    host: str
-    pid: int
-
-
 INHERITED = -(2**53)
 """A number below all ops. A branch numbers its own ops from 1 and inherited ones from 0 down; a
 document has inherited ops under the original session's numbers."""

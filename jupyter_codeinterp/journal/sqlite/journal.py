@@ -19,7 +19,7 @@ import msgspec
 
 from ...base.errors import StoreError
 from ...base.sentences import Sentence, as_it_is, from_journal, in_english, together
-from ...wire.stores import LEASE_TIME, Holder
+from ...wire.stores import LEASE_TIME
 from .file import file_id, fold_log, in_words, open_file, sync_log
 from .retention import Retention, keep
 from .writer import Writer, append
@@ -160,17 +160,17 @@ class JournalFile:
 
     # --- leases: which server works on a session, where several share a journal -----------
 
-    def take_lease(self, session_id: str) -> Holder | None:
+    def take_lease(self, session_id: str) -> Sentence:
         """Reserve the session for this server until it releases the lease, does not renew it for
-        ``LEASE_TIME``, or exits. If another server has it, return that one and change nothing."""
+        ``LEASE_TIME``, or exits. If another server has it, return its name and change nothing."""
         with self._transaction():
             holder = self.holder(session_id)
-            if holder is None:
+            if not holder:
                 self._db.execute(
                     "INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?, ?)",
                     (session_id, self._server, _HOST, os.getpid(), time.time()),
                 )
-        if holder is None and self.writer is not None:
+        if not holder and self.writer is not None:
             self.writer.begin(session_id)
         return holder
 
@@ -191,15 +191,15 @@ class JournalFile:
                 (session_id, self._server),
             )
 
-    def holder(self, session_id: str) -> Holder | None:
-        """The other server that works on the session now."""
+    def holder(self, session_id: str) -> Sentence:
+        """The name of the other server that works on the session now; "" if none does."""
         rows = self._rows(
             "SELECT server, host, pid, beat FROM leases WHERE session_id = ?", (session_id,)
         )
         for server, host, pid, beat in rows:
             if server != self._server and _is_live(server, host, pid, beat):
-                return Holder(host, pid)
-        return None
+                return Sentence("{host} (process {pid})", host=host, pid=pid)
+        return Sentence()
 
     # --- reading and writing -----------------------------------------------------------
 

@@ -144,7 +144,7 @@ class Ops(JournalFile):
         """Whole ops that the notebook's file may lack, in journal order, neighbours of one
         session grouped. Omits sessions that another server works on."""
         found = self._by_session(notebook, "", "s.saved")
-        free = {key for key in {key for key, _ in found} if self.holder(key) is None}
+        free = {key for key in {key for key, _ in found} if not self.holder(key)}
         return [(session_id, ops) for session_id, ops in found if session_id in free]
 
     def _by_session(self, notebook: str, join: str, above: str, *given: str) -> OpsBySession:

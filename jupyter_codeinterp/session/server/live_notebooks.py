@@ -89,7 +89,7 @@ class LiveNotebooks:
     def _end_if_killed(self, info: SessionInfo) -> bool:
         """End the turn of a killed server. False if another server has the session."""
         try:
-            if self._store.holder(info.session_id) is not None:
+            if self._store.holder(info.session_id):
                 return False
             self._session(info.session_id)  # Loaded, it ends the turn.
         except CodeInterpError as error:
