@@ -25,7 +25,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def manager_of(site: Site) -> SessionManager:
-    manager: SessionManager = site.app.web_app.settings["codeinterp_manager"]
+    manager: SessionManager = site.app.web_app.settings["codeinterp_bench"].manager
     return manager
 
 

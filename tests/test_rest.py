@@ -14,6 +14,7 @@ import pytest
 from jupyter_server.auth.authorizer import Authorizer
 from jupyter_server.services.contents.manager import ContentsManager
 
+from jupyter_codeinterp._version import __version__
 from jupyter_codeinterp.extensions import Route
 from jupyter_codeinterp.server.rest.routes import ROUTES as REST
 from jupyter_codeinterp.server.rest.routes import handlers
@@ -179,7 +180,7 @@ async def test_status_and_models(site: Site, api: FakeAnthropic) -> None:
         "untrusted_clicks": True,
         "keys_from_admin": False,
         "highest_mode": "auto",
-        "version": site.app.web_app.settings["codeinterp_version"],
+        "version": __version__,
         "warning": "",
     }
     found = await site.get("models")

@@ -18,7 +18,6 @@ from jupyter_server.utils import url_path_join
 from tornado.httputil import HTTPMessageDelegate, HTTPServerRequest
 from tornado.routing import PathMatches, Router, Rule
 
-from .._version import __version__
 from ..app.settings import CodeInterpSettings
 
 if TYPE_CHECKING:
@@ -122,16 +121,7 @@ class CodeInterp(CodeInterpSettings, ExtensionApp):
         bench = self.workbench
         routes = [route for routes in bench.features.routes for route in routes()]
         self._server.web_app.settings.update(
-            codeinterp_manager=bench.manager,
-            codeinterp_kernels=bench.notebook_kernels,
-            codeinterp_models=bench.models,
-            codeinterp_names=bench.names,
-            codeinterp_skills=bench.skills,
-            codeinterp_verifier=bench.verifier,
-            codeinterp_store=bench.store,
-            codeinterp_token_windows=self.allow_token_windows,
-            codeinterp_untrusted_clicks=self.untrusted_clicks,
-            codeinterp_version=__version__,
+            codeinterp_bench=bench,
             **bench.features.handler_settings,
         )
         return routes

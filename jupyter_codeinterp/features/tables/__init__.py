@@ -17,8 +17,6 @@ def register(bench: Workbench) -> None:
     def routes() -> Routes:
         from .handlers import ROUTES  # imports a web server
 
-        settings["codeinterp_table_kernel"] = bench.kernel_at
         return ROUTES
 
-    settings = bench.features.handler_settings
     bench.features.routes.append(routes)

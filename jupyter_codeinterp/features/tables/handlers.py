@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
-
 import msgspec
 
 from ...extensions import Route
 from ...server.rest.base import Handler
 from ...server.rest.notebooks import path_of
 from ...wire.commands import EXECUTE, LOOK
-from ...wire.ports import KernelInfo
 from .shapes import TableAnswer, TableAsked, answer_from, refusal
 
 
-class TableKernel(Protocol):
-    async def info(self) -> KernelInfo: ...
-
-    async def table(self, asked: dict[str, Any]) -> dict[str, Any]: ...
-
-
 async def tables(handler: Handler) -> TableAnswer:
-    """Uses the setting ``codeinterp_table_kernel``, the kernel of a notebook's path. Starts no
-    kernel and waits for no busy one. Raises CommandError ``table_…`` or KernelError."""
+    """Starts no kernel and waits for no busy one. Raises CommandError ``table_…`` or
+    KernelError."""
     asked = handler.given(TableAsked)
     notebook = path_of(asked.notebook)
     if not asked.name.isidentifier():
         raise refusal({"refused": "gone", "detail": asked.name})
-    kernel_at: Callable[[str], TableKernel] = handler.settings["codeinterp_table_kernel"]
-    kernel = kernel_at(notebook)
+    kernel = handler.bench.kernel_at(notebook)
     sent = msgspec.to_builtins(asked)
     del sent["notebook"], sent["kernel"]
     reported = await kernel.table(sent)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from jupyter_server.base.handlers import APIHandler
 from tornado import web
 
-from ...app.notebooks.notebook_kernels import NotebookKernels
 from ...base.errors import CodeInterpError, CommandError, StoreError
 from ...base.sentences import in_english
 from ...base.translation import translated
 from ...extensions import Route
-from ...journal.sqlite.store import SqliteStore
-from ...models.offered import Models
-from ...session.server.manager import SessionManager
 from ..socket.handler import may
+
+if TYPE_CHECKING:
+    from ...app.workbench import Workbench
+    from ...session.server.manager import SessionManager
 
 T = TypeVar("T")
 
@@ -67,10 +67,8 @@ class Handler(APIHandler):
     def initialize(self, routes: Mapping[str, Route]) -> None:
         """``routes``: by method."""
         self._routes = routes
-        self.manager: SessionManager = self.settings["codeinterp_manager"]
-        self.models: Models = self.settings["codeinterp_models"]
-        self.store: SqliteStore = self.settings["codeinterp_store"]
-        self.kernels: NotebookKernels = self.settings["codeinterp_kernels"]
+        self.bench: Workbench = self.settings["codeinterp_bench"]
+        self.manager: SessionManager = self.bench.manager
         self.at_disconnect: Callable[[], object] = lambda: None
 
     async def prepare(self) -> None:  # type: ignore[override]

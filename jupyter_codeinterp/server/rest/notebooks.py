@@ -6,8 +6,6 @@ from typing import Any, Union
 
 import msgspec
 
-from ...app.notebooks.names import ReferenceNames
-from ...app.verify import Verifier
 from ...base.errors import CommandError
 from ...base.paths import normalize
 from ...run.verify.verification import Verification
@@ -39,14 +37,14 @@ def path_of(notebook: str) -> str:
 
 
 async def names(handler: Handler) -> Any:
-    names: ReferenceNames = handler.settings["codeinterp_names"]
+    names = handler.bench.names
     if table := handler.get_query_argument("columns_of", ""):
         return await names.columns(_notebook(handler), table)
     return await names.of(_notebook(handler))
 
 
 async def skills(handler: Handler) -> ListedSkills:
-    found = await handler.settings["codeinterp_skills"](_notebook(handler))
+    found = await handler.bench.skills(_notebook(handler))
     scrub = handler.manager.rules.scrub
     return ListedSkills(
         [ListedSkill(one.name, one.path, scrub(one.description), one.trouble) for one in found]
@@ -70,28 +68,23 @@ class Verified(msgspec.Struct, frozen=True):
     verification: Union[Verification, None]
 
 
-def _verifier(handler: Handler) -> Verifier:
-    verifier: Verifier = handler.settings["codeinterp_verifier"]
-    return verifier
-
-
 async def verification(handler: Handler) -> Verified:
     """The latest run of ``notebook``. With ``seen``, a version, wait for another version."""
     notebook = _notebook(handler)
     seen = handler.get_query_argument("seen", "")
     if not seen:
-        return Verified(_verifier(handler).of(notebook))
+        return Verified(handler.bench.verifier.of(notebook))
     if not (seen.isdecimal() and len(seen) < 10):
         raise CommandError("malformed", "“seen” must be a version.")
-    return Verified(await _verifier(handler).changed(notebook, int(seen)))
+    return Verified(await handler.bench.verifier.changed(notebook, int(seen)))
 
 
 async def verify(handler: Handler) -> Verified:
     """Start a run of the saved notebook."""
     asked = handler.given(Asked)
     path = path_of(asked.notebook)
-    return Verified(await _verifier(handler).start(path, in_place=asked.in_place))
+    return Verified(await handler.bench.verifier.start(path, in_place=asked.in_place))
 
 
 async def cancel_verification(handler: Handler) -> Verified:
-    return Verified(await _verifier(handler).cancel(_notebook(handler)))
+    return Verified(await handler.bench.verifier.cancel(_notebook(handler)))

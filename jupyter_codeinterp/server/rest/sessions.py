@@ -133,7 +133,7 @@ async def command(handler: Handler) -> SessionInfo:
         headless=True,
         alone=extras.alone,
         nobody=extras.nobody,
-        ready=handler.kernels.ready,
+        ready=handler.bench.notebook_kernels.ready,
     )
     sent = await carry_out(handler.manager, command, sender)
     if sent is None:

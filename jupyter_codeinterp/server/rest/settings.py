@@ -9,6 +9,7 @@ import msgspec
 from jupyter_core.utils import ensure_async
 from jupyter_server.services.contents.filemanager import FileContentsManager
 
+from ..._version import __version__
 from ...base.errors import CommandError
 from ...base.sentences import Sentence, together
 from ...models.replay import provider as replay
@@ -47,23 +48,23 @@ class Status(msgspec.Struct, frozen=True):
 
 
 async def status(handler: Handler) -> Status:
-    models, store = handler.models, handler.store
+    models, settings = handler.bench.models, handler.bench.settings
     return Status(
         configured=models.configured,
         default_model=models.default,
         connected=models.connected,
         demo_model=models.demo,
         looks_around=models.looks_around,
-        untrusted_clicks=handler.settings["codeinterp_untrusted_clicks"],
+        untrusted_clicks=settings.untrusted_clicks,
         keys_from_admin=models.limits.environment_only,
         highest_mode=handler.manager.rules.highest_mode,
-        version=handler.settings["codeinterp_version"],
-        warning=together(store.warning, models.warning),
+        version=__version__,
+        warning=together(handler.bench.store.warning, models.warning),
     )
 
 
 async def models(handler: Handler) -> dict[str, Any]:
-    found, error = await handler.models.available()
+    found, error = await handler.bench.models.available()
     why = {"error": described(error)} if error else {}
     return {"models": found, **why}
 
@@ -95,35 +96,35 @@ async def copy_demo(handler: Handler) -> dict[str, str]:
 
 
 async def connections(handler: Handler) -> dict[str, Any]:
-    return {"connections": handler.models.connections()}
+    return {"connections": handler.bench.models.connections()}
 
 
 async def connect(handler: Handler, provider: str) -> Any:
     """Test and save a key, an address or both."""
     given = handler.body()
     key, base_url, model = (handler.text(given, n) for n in ("key", "base_url", "model"))
-    await handler.models.connect(provider, key, base_url, model)
+    await handler.bench.models.connect(provider, key, base_url, model)
     return await _changed(handler, provider)
 
 
 async def disconnect(handler: Handler, provider: str) -> Any:
-    handler.models.forget(provider)
+    handler.bench.models.forget(provider)
     return await _changed(handler, provider)
 
 
 async def _changed(handler: Handler, provider: str) -> dict[str, Any]:
     handler.manager.tell_others(DoneElsewhere(handler.by, "key"))
-    return {"connection": handler.models.described(provider), "status": await status(handler)}
+    return {"connection": handler.bench.models.described(provider), "status": await status(handler)}
 
 
 async def try_connection(handler: Handler, provider: str) -> dict[str, Any]:
     """Test the saved connection."""
     handler.given(Nothing)
-    return {"connection": await handler.models.test(provider)}
+    return {"connection": await handler.bench.models.test(provider)}
 
 
 async def local_servers(handler: Handler) -> LocalServers:
-    return await handler.models.local_servers()
+    return await handler.bench.models.local_servers()
 
 
 # -------------------------------------------------------------------------------------------------
@@ -155,6 +156,6 @@ async def admit_client(handler: Handler) -> dict[str, Any]:
 
 def _browser(handler: Handler) -> Bearer:
     bearer = bearer_of(handler)
-    if bearer.has_token and not handler.settings["codeinterp_token_windows"]:
+    if bearer.has_token and not handler.bench.settings.allow_token_windows:
         raise CommandError("no_session", TOKEN_ONLY)
     return bearer

@@ -45,7 +45,7 @@ class ChannelHandler(WebSocketMixin, WebSocketHandler, JupyterHandler):
 
     @property
     def manager(self) -> SessionManager:
-        manager: SessionManager = self.settings["codeinterp_manager"]
+        manager: SessionManager = self.settings["codeinterp_bench"].manager
         return manager
 
     @property
