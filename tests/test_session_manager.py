@@ -268,7 +268,6 @@ print(json.dumps({
 }))
 """
 AT_THE_START = {
-    "jupyter_codeinterp._version",
     "jupyter_codeinterp.run",
     "jupyter_codeinterp.run.approval",
     "jupyter_codeinterp.run.approval.modes",

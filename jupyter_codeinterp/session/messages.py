@@ -39,9 +39,6 @@ class Sender:
             await self.ready(notebook)
 
 
-PROGRAM = Sender()
-
-
 # -------------------------------------------------------------------------------------------------
 # Limits of a person's message, and its check for keys.
 

@@ -19,7 +19,7 @@ from ..run.turn.limits import Rules
 from ..wire import commands as c
 from ..wire.events import Kept, Mode
 from ..wire.stores import Beginning
-from .messages import PROGRAM, Does, Sender, checked, need_short
+from .messages import Does, Sender, checked, need_short
 from .session import NO_LONGER, Session
 
 
@@ -60,9 +60,7 @@ class Sessions(Protocol):
         """The name of the person in this window; "" unless several people share the notebook."""
 
 
-async def carry_out(
-    sessions: Sessions, command: c.SessionCommand, sender: Sender = PROGRAM
-) -> Sent | None:
+async def carry_out(sessions: Sessions, command: c.SessionCommand, sender: Sender) -> Sent | None:
     """Carry out any command. The result of one that sends a message is where it went."""
     return await COMMANDS[type(command)].method(sessions, command, sender)
 
@@ -70,7 +68,7 @@ async def carry_out(
 # --- a turn ----------------------------------------------------------------------
 
 
-async def send(sessions: Sessions, command: c.SendMessage, sender: Sender = PROGRAM) -> Sent:
+async def send(sessions: Sessions, command: c.SendMessage, sender: Sender) -> Sent:
     """CommandError ``too_long``, ``looks_like_key``, ``too_many_references``,
     ``empty_message``, ``no_notebook``, ``busy``, ``no_longer_waits``, ``too_many_queued``."""
     words, references = checked(
@@ -105,7 +103,7 @@ async def send(sessions: Sessions, command: c.SendMessage, sender: Sender = PROG
     return Sent(session, did)
 
 
-async def branch(sessions: Sessions, command: c.Branch, sender: Sender = PROGRAM) -> Sent:
+async def branch(sessions: Sessions, command: c.Branch, sender: Sender) -> Sent:
     """The new conversation notes what ``undo`` could not restore. An error leaves none.
 
     CommandError ``too_long``, ``looks_like_key``, ``too_many_references``,
@@ -144,12 +142,12 @@ async def branch(sessions: Sessions, command: c.Branch, sender: Sender = PROGRAM
     return Sent(new, did)
 
 
-async def take_back(sessions: Sessions, command: c.TakeBack, sender: Sender = PROGRAM) -> None:
+async def take_back(sessions: Sessions, command: c.TakeBack, sender: Sender) -> None:
     """CommandError ``not_queued``."""
     _here(sessions, command.session_id).queue.take_back(command.number, sender.number)
 
 
-async def retry(sessions: Sessions, command: c.Retry, sender: Sender = PROGRAM) -> None:
+async def retry(sessions: Sessions, command: c.Retry, sender: Sender) -> None:
     """CommandError ``busy``, ``nothing_to_retry``."""
     session = _here(sessions, command.session_id)
     session.need_retry()
@@ -159,7 +157,7 @@ async def retry(sessions: Sessions, command: c.Retry, sender: Sender = PROGRAM) 
         session.workplace.expect_no_window()
 
 
-async def stop(sessions: Sessions, command: c.Cancel, sender: Sender = PROGRAM) -> None:
+async def stop(sessions: Sessions, command: c.Cancel, sender: Sender) -> None:
     """Stop the running turn, if any."""
     _here(sessions, command.session_id).task.cancel(sender.number)
 
@@ -167,7 +165,7 @@ async def stop(sessions: Sessions, command: c.Cancel, sender: Sender = PROGRAM) 
 # --- decisions and settings ------------------------------------------------------
 
 
-async def decide(sessions: Sessions, command: c.Decide, sender: Sender = PROGRAM) -> None:
+async def decide(sessions: Sessions, command: c.Decide, sender: Sender) -> None:
     """CommandError ``too_long``, and as in ``Decisions.decide``."""
     need_short(command.reason)
     session = _here(sessions, command.session_id)
@@ -188,7 +186,7 @@ async def decide(sessions: Sessions, command: c.Decide, sender: Sender = PROGRAM
     sessions.tell_others(c.DoneElsewhere(sender.number, what, draft.title, notebook))
 
 
-async def answer(sessions: Sessions, command: c.Answer, sender: Sender = PROGRAM) -> None:
+async def answer(sessions: Sessions, command: c.Answer, sender: Sender) -> None:
     """CommandError ``too_long``, and as in ``Decisions.answer``."""
     need_short(command.text)
     words = sessions.rules.scrub(command.text)
@@ -196,12 +194,12 @@ async def answer(sessions: Sessions, command: c.Answer, sender: Sender = PROGRAM
     decisions.answer(command.call_id, words, sender.number, nobody=sender.nobody)
 
 
-async def set_mode(sessions: Sessions, command: c.SetMode, sender: Sender = PROGRAM) -> None:
+async def set_mode(sessions: Sessions, command: c.SetMode, sender: Sender) -> None:
     """Set the mode from the next decision on."""
     sessions.session(command.session_id).set_mode(command.mode, sender.number)
 
 
-async def set_model(sessions: Sessions, command: c.SetModel, sender: Sender = PROGRAM) -> None:
+async def set_model(sessions: Sessions, command: c.SetModel, sender: Sender) -> None:
     """CommandError ``busy``."""
     sessions.session(command.session_id).set_model(command.model, sender.number)
 
@@ -209,7 +207,7 @@ async def set_model(sessions: Sessions, command: c.SetModel, sender: Sender = PR
 # --- what was done ---------------------------------------------------------------
 
 
-async def undo(sessions: Sessions, command: c.UndoTurn, sender: Sender = PROGRAM) -> None:
+async def undo(sessions: Sessions, command: c.UndoTurn, sender: Sender) -> None:
     """As ``Reviews.undo``."""
     session = sessions.session(command.session_id)
     if sender.headless:
@@ -217,7 +215,7 @@ async def undo(sessions: Sessions, command: c.UndoTurn, sender: Sender = PROGRAM
     await session.reviews.undo(command.turn, command.cells, sender.number)
 
 
-async def redo(sessions: Sessions, command: c.RedoTurn, sender: Sender = PROGRAM) -> None:
+async def redo(sessions: Sessions, command: c.RedoTurn, sender: Sender) -> None:
     """As ``Reviews.redo``."""
     session = sessions.session(command.session_id)
     if sender.headless:
@@ -225,13 +223,13 @@ async def redo(sessions: Sessions, command: c.RedoTurn, sender: Sender = PROGRAM
     await session.reviews.redo(command.turn, command.cells, sender.number)
 
 
-async def keep(sessions: Sessions, command: c.KeepChanges, sender: Sender = PROGRAM) -> None:
+async def keep(sessions: Sessions, command: c.KeepChanges, sender: Sender) -> None:
     """As ``Reviews.keep``."""
     reviews = sessions.session(command.session_id).reviews
     reviews.keep(command.turn, command.cells, sender.number)
 
 
-async def keep_files(sessions: Sessions, command: c.KeepFiles, sender: Sender = PROGRAM) -> None:
+async def keep_files(sessions: Sessions, command: c.KeepFiles, sender: Sender) -> None:
     """As ``WaitingFiles.keep``."""
     files = sessions.session(command.session_id).waiting_files
     await files.keep(command.stamps, sender.number, discard=command.discard)

@@ -194,7 +194,7 @@ import sys
 from pathlib import Path
 from jupyter_codeinterp.journal.sqlite import SqliteStore
 store = SqliteStore(Path(sys.argv[1]))
-assert store.take_lease(sys.argv[2]) is None
+assert not store.take_lease(sys.argv[2])
 print("held", flush=True)
 sys.stdin.read()
 """
