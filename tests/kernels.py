@@ -18,7 +18,7 @@ from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.session import Session
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 
-from jupyter_codeinterp.kernel.zmq import KernelPool, ZmqKernel
+from jupyter_codeinterp.kernel.zmq import KernelPool, KernelSpecs, ZmqKernel
 from jupyter_codeinterp.kernel.zmq.link import KernelLink
 from jupyter_codeinterp.wire.ports import ExecutionDone, ExecutionEvent
 
@@ -63,11 +63,18 @@ async def running_kernel(
         pool.close()
 
 
+async def _no_specs(*_: str) -> Any:
+    raise AssertionError("the test changes no kernel")
+
+
+NO_SPECS = KernelSpecs(_no_specs, _no_specs)
+
+
 def kernel_of(pool: KernelPool, kernel_id: str | None) -> ZmqKernel:
     async def current_id() -> str | None:
         return kernel_id
 
-    return ZmqKernel(pool, current_id)
+    return ZmqKernel(pool, current_id, NO_SPECS)
 
 
 async def run(

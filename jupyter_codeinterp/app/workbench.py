@@ -45,6 +45,7 @@ from .verify import NotebookRuns, Verifier
 if TYPE_CHECKING:
     from ..kernel.wire import Process
     from ..kernel.zmq import KernelPool, ZmqKernel
+    from ..kernel.zmq.kernel import CurrentKernelId
     from ..notebook.file import FileDocument
     from ..notebook.room import ServerYDoc
     from ..session.session import Services, Session
@@ -204,13 +205,7 @@ class Workbench:
                 if path == notebook().path:
                     return found or live.kernel_id
 
-        async def change(kernel_id: str, spec: str) -> None:
-            await self.notebook_kernels.change(notebook().path, kernel_id, spec)
-
-        from ..kernel.zmq import KernelSpecs, ZmqKernel
-
-        specs = KernelSpecs(self.notebook_kernels.specs, change)
-        return ZmqKernel(self._kernels, current_id, specs)
+        return self._kernel(current_id, lambda: notebook().path)
 
     async def skills(self, notebook: str) -> list[Skill]:
         """The person's skills, those with a defect too."""
@@ -224,9 +219,16 @@ class Workbench:
             shown = live.kernel_id if live is not None else ""
             return shown or await self.notebook_kernels.of(path)
 
-        from ..kernel.zmq import ZmqKernel
+        return self._kernel(current_id, lambda: path)
 
-        return ZmqKernel(self._kernels, current_id)
+    def _kernel(self, current_id: CurrentKernelId, path: Callable[[], str]) -> ZmqKernel:
+        from ..kernel.zmq import KernelSpecs, ZmqKernel
+
+        async def change(kernel_id: str, spec: str) -> None:
+            await self.notebook_kernels.change(path(), kernel_id, spec)
+
+        specs = KernelSpecs(self.notebook_kernels.specs, change)
+        return ZmqKernel(self._kernels, current_id, specs)
 
     @cached_property
     def _rooms(self) -> ServerYDoc | None:

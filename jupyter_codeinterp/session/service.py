@@ -11,16 +11,17 @@ CommandError.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, NamedTuple, Protocol, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from ..base.errors import CodeInterpError, CommandError
 from ..base.sentences import Sentence
-from ..run.turn.limits import Rules
 from ..wire import commands as c
-from ..wire.events import Kept, Mode
-from ..wire.stores import Beginning
+from ..wire.events import Kept
 from .messages import Does, Sender, checked, need_short
 from .session import NO_LONGER, Session
+
+if TYPE_CHECKING:
+    from .server.manager import SessionManager
 
 
 class Sent(NamedTuple):
@@ -38,29 +39,9 @@ class Taken(c.SessionInfo, frozen=True):
     did: Does = "begin"
 
 
-class Sessions(Protocol):
-    """The sessions in memory."""
-
-    rules: Rules
-
-    def session(self, session_id: str) -> Session:
-        """The session, loaded from the journal if needed. Raises CommandError
-        ``unknown_session``."""
-
-    def new_session(self, notebook: str, mode: Mode, model: str) -> Session: ...
-
-    def new_branch(self, of: c.SessionInfo, turn: int, beginning: Beginning) -> Session: ...
-
-    async def delete(self, session_id: str) -> None: ...
-
-    def tell_others(self, done: c.DoneElsewhere) -> None:
-        """Notify all other windows."""
-
-    def person(self, notebook: str, window: int) -> str:
-        """The name of the person in this window; "" unless several people share the notebook."""
-
-
-async def carry_out(sessions: Sessions, command: c.SessionCommand, sender: Sender) -> Sent | None:
+async def carry_out(
+    sessions: SessionManager, command: c.SessionCommand, sender: Sender
+) -> Sent | None:
     """Carry out any command. The result of one that sends a message is where it went."""
     return await COMMANDS[type(command)].method(sessions, command, sender)
 
@@ -68,7 +49,7 @@ async def carry_out(sessions: Sessions, command: c.SessionCommand, sender: Sende
 # --- a turn ----------------------------------------------------------------------
 
 
-async def send(sessions: Sessions, command: c.SendMessage, sender: Sender) -> Sent:
+async def send(sessions: SessionManager, command: c.SendMessage, sender: Sender) -> Sent:
     """CommandError ``too_long``, ``looks_like_key``, ``too_many_references``,
     ``empty_message``, ``no_notebook``, ``busy``, ``no_longer_waits``, ``too_many_queued``."""
     words, references = checked(
@@ -103,7 +84,7 @@ async def send(sessions: Sessions, command: c.SendMessage, sender: Sender) -> Se
     return Sent(session, did)
 
 
-async def branch(sessions: Sessions, command: c.Branch, sender: Sender) -> Sent:
+async def branch(sessions: SessionManager, command: c.Branch, sender: Sender) -> Sent:
     """The new conversation notes what ``undo`` could not restore. An error leaves none.
 
     CommandError ``too_long``, ``looks_like_key``, ``too_many_references``,
@@ -142,12 +123,12 @@ async def branch(sessions: Sessions, command: c.Branch, sender: Sender) -> Sent:
     return Sent(new, did)
 
 
-async def take_back(sessions: Sessions, command: c.TakeBack, sender: Sender) -> None:
+async def take_back(sessions: SessionManager, command: c.TakeBack, sender: Sender) -> None:
     """CommandError ``not_queued``."""
     _here(sessions, command.session_id).queue.take_back(command.number, sender.number)
 
 
-async def retry(sessions: Sessions, command: c.Retry, sender: Sender) -> None:
+async def retry(sessions: SessionManager, command: c.Retry, sender: Sender) -> None:
     """CommandError ``busy``, ``nothing_to_retry``."""
     session = _here(sessions, command.session_id)
     session.need_retry()
@@ -157,7 +138,7 @@ async def retry(sessions: Sessions, command: c.Retry, sender: Sender) -> None:
         session.workplace.expect_no_window()
 
 
-async def stop(sessions: Sessions, command: c.Cancel, sender: Sender) -> None:
+async def stop(sessions: SessionManager, command: c.Cancel, sender: Sender) -> None:
     """Stop the running turn, if any."""
     _here(sessions, command.session_id).task.cancel(sender.number)
 
@@ -165,7 +146,7 @@ async def stop(sessions: Sessions, command: c.Cancel, sender: Sender) -> None:
 # --- decisions and settings ------------------------------------------------------
 
 
-async def decide(sessions: Sessions, command: c.Decide, sender: Sender) -> None:
+async def decide(sessions: SessionManager, command: c.Decide, sender: Sender) -> None:
     """CommandError ``too_long``, and as in ``Decisions.decide``."""
     need_short(command.reason)
     session = _here(sessions, command.session_id)
@@ -186,7 +167,7 @@ async def decide(sessions: Sessions, command: c.Decide, sender: Sender) -> None:
     sessions.tell_others(c.DoneElsewhere(sender.number, what, draft.title, notebook))
 
 
-async def answer(sessions: Sessions, command: c.Answer, sender: Sender) -> None:
+async def answer(sessions: SessionManager, command: c.Answer, sender: Sender) -> None:
     """CommandError ``too_long``, and as in ``Decisions.answer``."""
     need_short(command.text)
     words = sessions.rules.scrub(command.text)
@@ -194,12 +175,12 @@ async def answer(sessions: Sessions, command: c.Answer, sender: Sender) -> None:
     decisions.answer(command.call_id, words, sender.number, nobody=sender.nobody)
 
 
-async def set_mode(sessions: Sessions, command: c.SetMode, sender: Sender) -> None:
+async def set_mode(sessions: SessionManager, command: c.SetMode, sender: Sender) -> None:
     """Set the mode from the next decision on."""
     sessions.session(command.session_id).set_mode(command.mode, sender.number)
 
 
-async def set_model(sessions: Sessions, command: c.SetModel, sender: Sender) -> None:
+async def set_model(sessions: SessionManager, command: c.SetModel, sender: Sender) -> None:
     """CommandError ``busy``."""
     sessions.session(command.session_id).set_model(command.model, sender.number)
 
@@ -207,7 +188,7 @@ async def set_model(sessions: Sessions, command: c.SetModel, sender: Sender) -> 
 # --- what was done ---------------------------------------------------------------
 
 
-async def undo(sessions: Sessions, command: c.UndoTurn, sender: Sender) -> None:
+async def undo(sessions: SessionManager, command: c.UndoTurn, sender: Sender) -> None:
     """As ``Reviews.undo``."""
     session = sessions.session(command.session_id)
     if sender.headless:
@@ -215,7 +196,7 @@ async def undo(sessions: Sessions, command: c.UndoTurn, sender: Sender) -> None:
     await session.reviews.undo(command.turn, command.cells, sender.number)
 
 
-async def redo(sessions: Sessions, command: c.RedoTurn, sender: Sender) -> None:
+async def redo(sessions: SessionManager, command: c.RedoTurn, sender: Sender) -> None:
     """As ``Reviews.redo``."""
     session = sessions.session(command.session_id)
     if sender.headless:
@@ -223,19 +204,19 @@ async def redo(sessions: Sessions, command: c.RedoTurn, sender: Sender) -> None:
     await session.reviews.redo(command.turn, command.cells, sender.number)
 
 
-async def keep(sessions: Sessions, command: c.KeepChanges, sender: Sender) -> None:
+async def keep(sessions: SessionManager, command: c.KeepChanges, sender: Sender) -> None:
     """As ``Reviews.keep``."""
     reviews = sessions.session(command.session_id).reviews
     reviews.keep(command.turn, command.cells, sender.number)
 
 
-async def keep_files(sessions: Sessions, command: c.KeepFiles, sender: Sender) -> None:
+async def keep_files(sessions: SessionManager, command: c.KeepFiles, sender: Sender) -> None:
     """As ``WaitingFiles.keep``."""
     files = sessions.session(command.session_id).waiting_files
     await files.keep(command.stamps, sender.number, discard=command.discard)
 
 
-def _here(sessions: Sessions, session_id: str) -> Session:
+def _here(sessions: SessionManager, session_id: str) -> Session:
     session = sessions.session(session_id)
     session.log.need_here()
     return session
@@ -256,7 +237,7 @@ class CommandRow(NamedTuple):
     socket, for a model, or for a disk."""
 
     needs: c.Permissions
-    method: Callable[[Sessions, Any, Sender], Awaitable[Sent | None]]
+    method: Callable[[SessionManager, Any, Sender], Awaitable[Sent | None]]
     waits: bool = False
 
 

@@ -346,9 +346,7 @@ class KernelControl(Protocol):
 class Kernel(Protocol):
     """The kernel of one notebook. It may change or be absent."""
 
-    @property
-    def control(self) -> KernelControl | None:
-        """None if the agent works inside of the kernel, so it cannot restart it."""
+    control: KernelControl
 
     async def info(self) -> KernelInfo:
         """The kernel's identity. Raises KernelError ``no_kernel`` or ``kernel_dead``. Fast; does

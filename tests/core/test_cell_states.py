@@ -69,7 +69,6 @@ def test_code_runs_only_after_a_decision_and_after_the_notebook_has_compared_the
 class MemoryKernel:
     """Implements ``Kernel``. The test says when a run ends."""
 
-    control = None
     kernel_id = "k"
 
     def __init__(self) -> None:

@@ -207,12 +207,6 @@ async def test_a_sandbox_would_allow_it_as_it_would_a_run(bench: Benches, is_wan
     await b.ended()
 
 
-async def test_where_no_kernel_can_be_started_it_is_refused(bench: Benches) -> None:
-    b = bench(call("verify"), say("Well."))
-    await b.turn("Go", "auto")
-    assert verify.NOT_AVAILABLE in b.results[0]
-
-
 def test_private_cells_have_a_status_alone() -> None:
     now = Verification("n", "done", LINES)
     told = "\n".join(verification.lines(now, {"c"}, str))

@@ -1,9 +1,7 @@
 """Names that the server and the kernel share. Standard library only."""
 
-AGENT = "codeinterp_agent"
-"""A key in the metadata of the agent's requests."""
 LOOKS_AT = "codeinterp_looks_at"
-"""A key in the metadata of such a request: the result to report on."""
+"""A key in the metadata of the agent's requests: the result to report on."""
 ANSWERS = "jupyter_codeinterp.answers"
 """The target of comms with the server's questions."""
 WATCH = "jupyter_codeinterp.watch"

@@ -18,7 +18,6 @@ from jupyter_client.session import Session
 
 from ...base.errors import KernelError
 from ...base.sentences import Sentence
-from ..inside.mark import AGENT
 
 GONE = Sentence("The kernel died or was restarted. All its variables are gone.")
 YIELD_AFTER = 0.005
@@ -115,7 +114,7 @@ class Wire(ABC):
 
         Nothing else runs between sending and returning, so the caller knows whether it was sent.
         """
-        message = self._session.msg(msg_type, content, metadata={AGENT: True, **(metadata or {})})
+        message = self._session.msg(msg_type, content, metadata=metadata)
         if msg_id:
             message["header"]["msg_id"] = message["msg_id"] = msg_id
         if subshell:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
 
 from ...base.errors import KernelError
-from ...wire.ports import ExecutionDone, ExecutionEvent, KernelInfo, KernelState
+from ...wire.ports import ExecutionDone, ExecutionEvent, KernelControl, KernelInfo, KernelState
 from ..wire import Process
 from .late import Hear
 from .link import KernelLink
@@ -140,11 +140,8 @@ class KernelPool:
 class ZmqKernel:
     """The current kernel of one notebook."""
 
-    def __init__(
-        self, pool: KernelPool, current_id: CurrentKernelId, specs: KernelSpecs | None = None
-    ) -> None:
-        """Without ``specs`` the kernel has no ``control``."""
-        self.control = Control(self._current_link, specs) if specs is not None else None
+    def __init__(self, pool: KernelPool, current_id: CurrentKernelId, specs: KernelSpecs) -> None:
+        self.control: KernelControl = Control(self._current_link, specs)
         self._pool = pool
         self._current_id = current_id
         self._link: KernelLink | None = None

@@ -30,8 +30,7 @@ class Workplace:
 
     document: NotebookDocument
     kernel: Kernel
-    fresh_runs: FreshRuns | None = None
-    """None if the notebook cannot run in a fresh kernel."""
+    fresh_runs: FreshRuns
     watch: Watch | None = None
     """Which cells are stale; None if unknown."""
 

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from ....base.errors import KernelError
-from ....base.sentences import Sentence, as_it_is, together
+from ....base.sentences import Sentence, together
 from ....base.visible import visible_line
 from ....run.turn.turn import Turn, identity
 from ....view.plain_text import cut
@@ -18,9 +18,6 @@ from ....wire.ports import KernelControl
 from ..shared.base import Tool
 from ..shared.step import CUT_OFF, DIFFERS, Step, confirm, draft_of, is_refused
 
-NOT_AVAILABLE = Sentence(
-    "Not available here: you work inside of this kernel. Ask the person to do it."
-)
 ANOTHER = Sentence("The kernel was restarted or changed since you decided.")
 INTERRUPTED = Sentence("Interrupted; the kernel is idle.")
 ALL_GONE = Sentence("All variables will be gone.")
@@ -56,9 +53,6 @@ async def _work(step: Step, call: ToolUse, given: KernelAction) -> None:
     elif not is_refused(step, call):
         title, other = _TITLES[given.action], ""
         try:
-            if control is None:
-                title = as_it_is(KERNEL.label)
-                raise KernelError("no_kernel", NOT_AVAILABLE)
             if given.action == "change":
                 other = await _known_kernel(control, given.kernelspec)
                 title = Sentence("Change the kernel to {name}", name=other)
@@ -69,7 +63,7 @@ async def _work(step: Step, call: ToolUse, given: KernelAction) -> None:
             )
 
 
-async def _status(turn: Turn, control: KernelControl | None) -> str:
+async def _status(turn: Turn, control: KernelControl) -> str:
     info, state = await turn.kernel_info(), await turn.kernel.state()
     lines: list[str] = []
     if info is not None:
@@ -77,7 +71,7 @@ async def _status(turn: Turn, control: KernelControl | None) -> str:
         does = "dead" if state.dead else "busy" if state.busy else "idle"
         lines.append(f"{info.language} {info.language_version}: {does}{ran}")
     with contextlib.suppress(KernelError):
-        specs = await control.specs() if control is not None else {}
+        specs = await control.specs()
         lines += [f"kernelspec {_line(name)}: {_line(shown)}" for name, shown in specs.items()]
     for name, version in state.packages.items():
         lines.append(f"{_line(name)} {_line(version) or 'is not installed'}")

@@ -28,7 +28,6 @@ from ....wire.ops import PRIVATE
 from ..shared.base import Tool
 from ..shared.step import CUT_OFF, DIFFERS, Step, confirm, draft_of, is_refused
 
-NOT_AVAILABLE = Sentence("Not available here. Ask the person to verify the notebook.")
 NOT_SAVED = Sentence("The notebook has unsaved changes, so nothing ran. Ask the person to save it.")
 CHANGED = Sentence("The notebook changed meanwhile. Decide again.")
 ONE_CELL = Sentence("Run 1 cell from the top in a fresh kernel.\n{where}")
@@ -50,8 +49,6 @@ async def _work(step: Step, call: ToolUse, arguments: Verify) -> None:
     if is_refused(step, call):
         return
     try:
-        if step.turn.workplace.fresh_runs is None:
-            raise CommandError("not_allowed", NOT_AVAILABLE)
         await verifying.run(step.turn.workplace.fresh_runs)
     except (CommandError, DocumentError) as error:
         verifying.end("not_started", error.message)
