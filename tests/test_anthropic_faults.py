@@ -93,7 +93,7 @@ def test_a_later_time_ends_the_call_and_is_named(header: str, words: str) -> Non
     @on_loop
     async def run() -> None:
         error = await failure(rate_limited(header))
-        assert error.code == "rate_limit" and error.retry_after == float(header)
+        assert error.code == "rate_limit"
         assert error.message.endswith(f"Try again in {words}.")
 
     run()
@@ -157,7 +157,8 @@ async def test_a_server_may_forbid_another_try() -> None:
 
 @on_loop
 async def test_the_server_may_name_a_time_for_the_last_failure() -> None:
-    assert (await failure(rate_limited("90"), attempts=1)).retry_after == 90.0
+    error = await failure(rate_limited("90"), attempts=1)
+    assert error.message.endswith("Try again in 2 minutes.")
 
 
 # --- no stream -------------------------------------------------------------------------

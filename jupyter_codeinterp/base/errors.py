@@ -32,13 +32,7 @@ class CommandError(CodeInterpError):
 
 
 class ModelError(CodeInterpError):
-    """A model call failed for good. ``retry_after``: seconds, if the server named them."""
-
-    def __init__(
-        self, code: str, template: str, retry_after: float | None = None, /, **arguments: object
-    ) -> None:
-        super().__init__(code, template, **arguments)
-        self.retry_after = retry_after
+    pass
 
 
 class ToolServerError(CodeInterpError):

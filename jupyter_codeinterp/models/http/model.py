@@ -420,4 +420,4 @@ def _failed(fault: Fault, attempts: int) -> ModelError:
         Sentence("Gave up after {attempts} attempts.", attempts=attempts) if gave_up else "",
         when if gave_up or wait > LONGEST_WAIT else "",
     )
-    return ModelError(fault.code, words, fault.retry_after)
+    return ModelError(fault.code, words)

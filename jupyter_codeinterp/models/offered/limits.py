@@ -59,9 +59,6 @@ class AllowedModels(msgspec.Struct, frozen=True):
             raise ModelError("not_allowed", words, model=model)
 
 
-NONE = AllowedModels()
-
-
 # -------------------------------------------------------------------------------------------------
 # The cost limit of a day (UTC) for all model calls, from windows, clients and kernels.
 #

@@ -35,7 +35,7 @@ from ..http.provider import provider_of
 from ..openai.services import SERVICES
 from ..replay import provider as replay
 from .connections import Described, SavedConnection, SavedConnections
-from .limits import NONE, AllowedModels, OfferedModel, Spending
+from .limits import AllowedModels, OfferedModel, Spending
 
 MAX_KEY = 4_096
 """Characters. Tokens of clouds can have a few thousand."""
@@ -62,7 +62,7 @@ class Models:
         default_model: str,
         base_url: str | None,
         demo_pace: float | None = None,
-        limits: AllowedModels = NONE,
+        limits: AllowedModels | None = None,
         local_addresses: Mapping[str, str] = {},
         allowed_packages: Sequence[str] | None = None,
         **settings: Any,
@@ -74,7 +74,7 @@ class Models:
         local_addresses  model servers on this machine at unusual ports
         allowed_packages  other packages that may add providers; None for all
         """
-        self.limits = limits
+        self.limits = limits = limits or AllowedModels()
         self.looks_around = True
         """Whether people may search this machine for model servers, because it is their own."""
         self.spending: Spending | None = None
