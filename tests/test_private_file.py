@@ -10,13 +10,13 @@ import sys
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from jupyter_codeinterp.base import private_file
 from jupyter_codeinterp.base.errors import CommandError
 from jupyter_codeinterp.base.private_file import PrivateFile
 from jupyter_codeinterp.base.sentences import Sentence
-from jupyter_codeinterp.features.mcp_client.servers import Approval, Approvals
 
 WRITER = """
 import sys
@@ -24,21 +24,25 @@ from pathlib import Path
 from jupyter_codeinterp.base import private_file
 from jupyter_codeinterp.base.private_file import PrivateFile
 from jupyter_codeinterp.base.sentences import Sentence
-from jupyter_codeinterp.features.mcp_client.servers import Approval, Approvals
-file = PrivateFile(Path(sys.argv[1], "a.json"), Approvals(), Sentence("a list"))
+from tests.test_private_file import Kept
+file = PrivateFile(Path(sys.argv[1], "a.json"), Kept(), Sentence("a list"))
 private_file.WAIT = 2.0
 for number in range(25):
     name = f"{sys.argv[2]}-{number}"
-    file.change(lambda now: Approvals(words={**now.words, name: Approval(True)}))
+    file.change(lambda now: Kept({**now.words, name: True}))
 """
 
 
-def file_in(folder: Path) -> PrivateFile[Approvals]:
-    return PrivateFile(folder / "a.json", Approvals(), Sentence("a list"))
+class Kept(msgspec.Struct, frozen=True):
+    words: dict[str, bool] = {}
 
 
-def add(file: PrivateFile[Approvals], name: str) -> None:
-    file.change(lambda now: Approvals(words={**now.words, name: Approval(True)}))
+def file_in(folder: Path) -> PrivateFile[Kept]:
+    return PrivateFile(folder / "a.json", Kept(), Sentence("a list"))
+
+
+def add(file: PrivateFile[Kept], name: str) -> None:
+    file.change(lambda now: Kept({**now.words, name: True}))
 
 
 def test_no_change_of_another_program_is_lost(tmp_path: Path) -> None:
@@ -84,7 +88,7 @@ def test_a_refused_change_writes_nothing(tmp_path: Path) -> None:
     add(file, "a")
     before = (tmp_path / "a.json").read_bytes()
 
-    def refused(now: Approvals) -> Approvals:
+    def refused(now: Kept) -> Kept:
         raise CommandError("malformed", "No.")
 
     with pytest.raises(CommandError, match="No"):

@@ -98,7 +98,7 @@ async def approved(servers: ToolServers, name: str = "one") -> str:
     """Its id, after the person's approval."""
     shown, _ = await servers.shown()
     [digest] = [one.id for one in shown if one.name == name]
-    await servers.approve(digest)
+    await servers.decide(digest, True)
     return digest
 
 
@@ -127,7 +127,7 @@ async def test_nothing_starts_before_the_person_approves(place: Place) -> None:
     [shown], _ = await servers.shown()
     assert shown.state == "asks"
     assert f"Argument 2: log={place.log}" in shown.lines and place.logged == []
-    await servers.approve(shown.id)
+    await servers.decide(shown.id, True)
     assert (await servers.shown())[0][0].state == "approved"
     later = await opened(servers)
     assert [tool.name for tool in later.values()][:2] == ["mcp__one__echo", "mcp__one__hang"]
@@ -158,7 +158,7 @@ async def test_a_changed_entry_asks_again(place: Place) -> None:
         [shown], _ = await servers.shown()
         assert shown.state == "asks" and shown.id != first
         with pytest.raises(CommandError) as caught:
-            await servers.approve(first)
+            await servers.decide(first, True)
         assert caught.value.code == "unknown_server", "what was seen is what is approved"
     place.name(one=entry(f"log={place.log}"))
     assert (await servers.shown())[0][0].state == "approved"
@@ -184,13 +184,13 @@ async def test_a_withdrawn_approval_ends_it_and_its_tools(place: Place) -> None:
     digest = await approved(servers)
     tools = await opened(servers)
     assert key not in place.secrets.scrub(f"It is {key}.")
-    await servers.withdraw(digest)
+    await servers.decide(digest, False)
     await until(lambda: not is_alive(place.pid))
     assert place.secrets.scrub(f"It is {key}.") == f"It is {key}."
     with pytest.raises(ToolServerError, match="turned off"):
         await servers.call(tools["echo"], {})
     assert (await servers.tools())[0] == {}
-    await servers.approve(digest)
+    await servers.decide(digest, True)
     assert len(await opened(servers)) == 7
 
 
@@ -203,7 +203,7 @@ async def test_a_withdrawn_server_starts_for_no_call_that_waits(place: Place) ->
     await until(lambda: any(line.startswith("call hang") for line in place.logged))
     waits = asyncio.ensure_future(servers.call(tools["echo"], {}))
     await asyncio.sleep(0)
-    await servers.withdraw(digest)
+    await servers.decide(digest, False)
     results = await asyncio.gather(hangs, waits, return_exceptions=True)
     assert [getattr(one, "code", one) for one in results] == ["ended", "not_started"]
     assert sum(line.startswith("start") for line in place.logged) == 1
@@ -212,7 +212,7 @@ async def test_a_withdrawn_server_starts_for_no_call_that_waits(place: Place) ->
 @pytest.mark.parametrize("steps", [1, 2, 5])
 async def test_a_server_closed_while_it_starts_does_not_start(place: Place, steps: int) -> None:
     place.name(one=entry(f"log={place.log}"))
-    [one], _ = entries_for(place.data, {}, files=True)
+    [one], _ = entries_for(place.data, {})
     server = server_module.Server(one, str)
     looks = asyncio.ensure_future(server.list_tools())
     for _ in range(steps):
@@ -228,7 +228,7 @@ async def test_another_jupyter_server_withdraws_the_approval(place: Place) -> No
     servers = place.servers()
     digest = await approved(servers)
     tools = await opened(servers)
-    await place.servers().withdraw(digest)
+    await place.servers().decide(digest, False)
     with pytest.raises(ToolServerError, match="turned off"):
         await servers.call(tools["echo"], {})
 
@@ -276,7 +276,7 @@ async def test_wrong_entries_are_refused_in_words(place: Place, given: Any, word
     [shown], _ = await servers.shown()
     assert shown.state == "refused" and words in shown.why
     with pytest.raises(CommandError, match="cannot be used"):
-        await servers.approve(shown.id)
+        await servers.decide(shown.id, True)
     assert words in (await servers.tools())[1][0]
 
 
@@ -378,7 +378,7 @@ def test_which_values_of_an_entry_are_secrets(
     given: Any, kept: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("A_KEY", "of-the-variable")
-    [one], _ = entries_for(Path("/nowhere"), {"one": given}, files=False)
+    [one], _ = entries_for(None, {"one": given})
     found = secrets_of(one)
     assert set(kept) <= set(found) and all(any(k in f for k in kept) for f in found), found
 
@@ -558,7 +558,7 @@ async def test_a_silent_server_holds_up_a_turn_for_a_bounded_time(
     if how == "cancelled":
         turn.cancel()
     elif how == "withdrawn":
-        await servers.withdraw(digest)
+        await servers.decide(digest, False)
     await asyncio.wait({turn}, timeout=20)
     assert turn.cancelled() if how == "cancelled" else "is not available" in turn.result()[1][0]
     await until(lambda: not is_alive(place.pid))

@@ -361,7 +361,7 @@ async def test_instructions_that_a_sandboxed_kernel_wrote_are_named_and_not_foll
     ]  # fmt: skip
     (skill,) = await skills(contents, NOTEBOOK)
     assert "sandboxed kernel" in skill.trouble and not skill.body
-    _, faults = entries_for(work, {}, files=True)
+    _, faults = entries_for(work, {})
     assert "sandboxed kernel" in faults[0]
     model = {"type": "file", "format": "text", "content": "reviewed"}
     await contents.save(model, "work/AGENTS.md")

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 
-from jupyter_codeinterp.features.completion.handlers import ROUTES as COMPLETION
-from jupyter_codeinterp.features.mcp_client.servers import ROUTES as TOOL_SERVER_ROUTES
-from jupyter_codeinterp.features.mcp_server.handlers import REST_ROUTES
-from jupyter_codeinterp.features.tables.handlers import ROUTES as TABLES
+from jupyter_codeinterp.extensions import Route
 from jupyter_codeinterp.server.rest.routes import ROUTES
+from jupyter_codeinterp.wiring import FEATURES
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, run_cell, text
 from tests.reference_window import body
 from tests.site import Site
 
 OPEN = {"tickets", "clients"}
 """Where a window begins or ends."""
+ADDED = {"completion": 1, "mcp_client": 1, "mcp_server": 2, "tables": 1}
+"""Numbers of routes of features that change something."""
 EXAMPLES = {
     r"([0-9a-f]{32})": "0" * 32,
     r"([0-9a-f]{16})": "0" * 16,
@@ -22,20 +22,21 @@ EXAMPLES = {
     r"([0-9a-f]{64})": "0" * 64,
     r"([0-9]{1,15})": "1",
 }
-CHANGING = [
-    (route.method, route.path)
-    for route in (*ROUTES, *REST_ROUTES, *TOOL_SERVER_ROUTES, *COMPLETION, *TABLES)
-    if route.path not in OPEN and route.method != "GET"
-]
 
 
 def test_only_windows_begin_and_end_without_one() -> None:
     assert {route.path for route in ROUTES if not route.needs_window} == OPEN
-    assert len(CHANGING) >= 14
 
 
 async def test_the_token_alone_changes_nothing(site: Site) -> None:
-    for method, path in CHANGING:
+    added = (route for route in site.extension._prepare() if isinstance(route, Route))
+    changing = [
+        (route.method, route.path)
+        for route in (*ROUTES, *added)
+        if route.path not in OPEN and route.method != "GET"
+    ]
+    assert len(changing) >= 9 + sum(ADDED.get(name, 0) for name in FEATURES)
+    for method, path in changing:
         for group, example in EXAMPLES.items():
             path = path.replace(group, example)
         path = re.sub(r"\(.*\)", "anthropic", path)

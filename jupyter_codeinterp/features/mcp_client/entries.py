@@ -54,14 +54,15 @@ class _File(msgspec.Struct):
 
 
 def entries_for(
-    person: Path, admins: Mapping[str, Any], *, files: bool
+    person: Path | None, admins: Mapping[str, Any]
 ) -> tuple[list[ServerEntry], list[Sentence]]:
-    """The named servers, and the fault of the person's file. ``person``: its folder; ``files``:
-    whether it counts. Of equal names the admin's wins."""
-    theirs, why = _read(person) if files else ({}, Sentence())
+    """The named servers, and the fault of the person's file. ``person``: its folder; None if it
+    does not count. Of equal names the admin's wins."""
+    theirs, why = _read(person) if person is not None else ({}, Sentence())
     found = [_entry(name, given, is_admins=True) for name, given in admins.items()]
-    theirs = {name: given for name, given in theirs.items() if name not in admins}
-    found += (_entry(name, given, is_admins=False) for name, given in theirs.items())
+    for name, given in theirs.items():
+        if name not in admins:
+            found.append(_entry(name, given, is_admins=False))
     return found, [Sentence("{file}: {why}.", file=PERSONAL, why=why)] if why else []
 
 

@@ -14,8 +14,6 @@ import logging
 import os
 import sys
 import tempfile
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx2
@@ -61,9 +59,9 @@ async def work(lines: asyncio.Queue[bytes]) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     about = types.Implementation(name="jupyter_codeinterp", version=entry["version"])
     with tempfile.TemporaryFile() as errors:
-        transport: Any = address(entry) if entry["url"] else program(entry, errors)
+        streams = transport(entry, errors)
         try:
-            async with Client(transport, cache=None, client_info=about) as client:
+            async with Client(streams, cache=None, client_info=about) as client:
                 say({})
                 while True:
                     say(await answer(client.session, **json.loads(await lines.get())))
@@ -79,8 +77,12 @@ def say(answer: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def program(entry: dict[str, Any], errors: Any) -> Any:
-    """Streams for the package."""
+def transport(entry: dict[str, Any], errors: Any) -> Any:
+    """Streams for the package. An address gets no request of a redirect to another origin, because
+    headers belong to this address."""
+    if entry["url"]:
+        client = httpx2.AsyncClient(headers=entry["values"], timeout=TIMEOUT)
+        return streamable_http_client(entry["url"], http_client=client)
     env = {name: os.environ[name] for name in INHERITED if name in os.environ}
     parameters = StdioServerParameters(
         command=entry["command"], args=entry["args"], env={**env, **entry["values"]}, cwd=FOLDER
@@ -92,17 +94,6 @@ def last_words(errors: Any) -> str:
     errors.seek(max(0, errors.seek(0, os.SEEK_END) - LATEST))
     said = errors.read().decode("utf-8", "replace").strip()
     return f"It said: {said}" if said else ""
-
-
-@asynccontextmanager
-async def address(entry: dict[str, Any]) -> AsyncIterator[Any]:
-    """Streams for the package. It follows no redirects to another origin: headers belong to this
-    address."""
-    async with (
-        httpx2.AsyncClient(headers=entry["values"], timeout=TIMEOUT) as client,
-        streamable_http_client(entry["url"], http_client=client) as streams,
-    ):
-        yield streams
 
 
 async def answer(session: Any, tool: str = "", arguments: Any = None) -> dict[str, Any]:

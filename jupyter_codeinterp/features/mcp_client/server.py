@@ -98,12 +98,11 @@ class OutsideTool(NamedTuple):
         given = json.loads(self.schema)
         parts = given.get("properties") if isinstance(given, dict) else None
         named = list(parts.items())[:MOST_PARAMETERS] if isinstance(parts, dict) else []
-        types = {
-            name: part.get("type") if isinstance(part, dict) else None
-            for name, part in named
-            if _PARAMETER.fullmatch(name)
-        }
-        properties = {name: {"type": of} if of in _TYPES else {} for name, of in types.items()}
+        properties: dict[str, Any] = {}
+        for name, part in named:
+            if _PARAMETER.fullmatch(name):
+                kind = part.get("type") if isinstance(part, dict) else None
+                properties[name] = {"type": kind} if kind in _TYPES else {}
         return {"type": "object", "properties": properties}
 
 

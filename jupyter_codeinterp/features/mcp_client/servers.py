@@ -81,10 +81,9 @@ class ToolServers:
         """Servers that have started, by the digest of the entry."""
 
     async def _found(self) -> tuple[list[ServerEntry], list[Sentence]]:
-        of = self._settings
-        return await asyncio.to_thread(
-            entries_for, of.folder, of.mcp_servers, files=of.mcp_own_servers
-        )
+        settings = self._settings
+        person = settings.folder if settings.mcp_own_servers else None
+        return await asyncio.to_thread(entries_for, person, settings.mcp_servers)
 
     def _approved(self, one: ServerEntry) -> bool:
         """Raises CommandError ``not_kept``."""
@@ -113,21 +112,20 @@ class ToolServers:
         ]
         return shown, faults
 
-    async def approve(self, digest: str) -> None:
-        """Allow exactly this entry. Raises CommandError ``unknown_server``, ``server_refused`` or
-        ``not_kept``."""
-        one = next((one for one in (await self._found())[0] if one.digest == digest), None)
-        if one is None:
-            raise CommandError("unknown_server", UNKNOWN)
-        if one.fault:
-            words = "This server cannot be used: {why}."
-            raise CommandError("server_refused", words, why=one.fault)
-        self.approvals.change(lambda now: Approvals(words={**now.words, digest: Approval(True)}))
-
-    async def withdraw(self, digest: str) -> None:
-        """Forget the approval, and stop the server. Raises CommandError ``not_kept``."""
-        self.approvals.change(lambda now: Approvals(words={**now.words, digest: Approval(False)}))
-        await self._stop(digest)
+    async def decide(self, digest: str, approved: bool) -> None:
+        """Allow exactly this entry, or forget the approval and stop the server. Raises CommandError
+        ``unknown_server``, ``server_refused`` or ``not_kept``."""
+        if approved:
+            one = next((one for one in (await self._found())[0] if one.digest == digest), None)
+            if one is None:
+                raise CommandError("unknown_server", UNKNOWN)
+            if one.fault:
+                words = "This server cannot be used: {why}."
+                raise CommandError("server_refused", words, why=one.fault)
+        word = {digest: Approval(approved)}
+        self.approvals.change(lambda now: Approvals(words={**now.words, **word}))
+        if not approved:
+            await self._stop(digest)
 
     # --- servers that are on ---------------------------------------------------------
 
@@ -228,9 +226,8 @@ async def tool_servers(handler: Handler) -> dict[str, Any]:
 
 async def change_tool_server(handler: Handler, digest: str) -> dict[str, Any]:
     """Carry out a person's wish for the server with exactly this entry."""
-    servers = handler.settings["codeinterp_tool_servers"]
-    wish = handler.given(Wish)
-    await (servers.approve if wish.approved else servers.withdraw)(digest)
+    approved = handler.given(Wish).approved
+    await handler.settings["codeinterp_tool_servers"].decide(digest, approved)
     return await tool_servers(handler)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import anyio
 import mcp_types as types
 from mcp.server.lowlevel.server import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -51,6 +52,7 @@ async def _call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.Cal
 
 def session_manager() -> StreamableHTTPSessionManager:
     """Answers requests of ASGI. ``codeinterp_call`` in their scope carries out a call."""
+    anyio.run(anyio.sleep, 0)  # This loads the rest of the package.
     server: Server[Any] = Server(
         "jupyter_codeinterp",
         title="Code Interpreter",

@@ -9,6 +9,7 @@ import hmac
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Union
 
@@ -25,8 +26,6 @@ from ...wire.messages import Text, ToolResult
 from .conversation import NEEDS, NOT_THEIRS, ClientConversation
 
 if TYPE_CHECKING:
-    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-
     from ...app.workbench import Workbench
     from ...wire.ports import Model
 
@@ -125,10 +124,12 @@ class ClientService:
 
     async def _run(self, answers: asyncio.Future[Any]) -> None:
         try:
-            manager = await asyncio.to_thread(_session_manager)
+            # In threads: the import takes seconds.
+            protocol = await asyncio.to_thread(import_module, ".protocol", __package__)
         except ImportError:
             answers.set_exception(CommandError("not_installed", NOT_INSTALLED))
             return
+        manager = await asyncio.to_thread(protocol.session_manager)
         # The package's task group must be entered and left in one task.
         async with manager.run():
             answers.set_result(manager.handle_request)
@@ -174,16 +175,6 @@ class ClientService:
             await self._kernels.ready(path)
         rest = {key: value for key, value in given.items() if key != "notebook"}
         return await self._conversations[path].call(name, rest)
-
-
-def _session_manager() -> StreamableHTTPSessionManager:
-    """Import the protocol, which takes seconds: call this in a thread. Raises ImportError."""
-    import anyio
-
-    from .protocol import session_manager
-
-    anyio.run(anyio.sleep, 0)  # This loads the rest.
-    return session_manager()
 
 
 async def need(contents: Any, notebook: str) -> str:
