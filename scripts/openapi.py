@@ -17,7 +17,8 @@ from jupyter_codeinterp.extensions import Route as Served
 from jupyter_codeinterp.features.completion import handlers as completions
 from jupyter_codeinterp.features.mcp_client.servers import ROUTES as TOOL_SERVER_ROUTES
 from jupyter_codeinterp.features.mcp_client.servers import SERVER, ShownServer, Wish
-from jupyter_codeinterp.features.mcp_server.handlers import REST_ROUTES, MadeToken, TokenState
+from jupyter_codeinterp.features.mcp_server.handlers import ROUTES as TOKEN_ROUTES
+from jupyter_codeinterp.features.mcp_server.handlers import AgentToken
 from jupyter_codeinterp.features.tables.handlers import ROUTES as TABLE_ROUTES
 from jupyter_codeinterp.features.tables.shapes import Head, Page, TableAnswer, TableAsked
 from jupyter_codeinterp.journal.changes import Review, Reviewed
@@ -190,10 +191,10 @@ ROUTES = {
     "DELETE verifications": Route(
         "Cancel the running verification.", answer=notebooks.Verified, query=("notebook",)
     ),
-    "GET mcp/token": Route("When the token of other agents was made.", answer=TokenState),
+    "GET mcp/token": Route("When the token of other agents was made.", answer=AgentToken),
     "POST mcp/token": Route(
         "Make the token, in place of an earlier one. Only this answer has its secret.",
-        answer=MadeToken,
+        answer=AgentToken,
         status=201,
     ),
     "DELETE mcp/token": Route("Revoke the token.", status=204),
@@ -261,9 +262,10 @@ def served() -> dict[str, Served]:
             *routes.ROUTES,
             *completions.ROUTES,
             *TABLE_ROUTES,
-            *REST_ROUTES,
+            *TOKEN_ROUTES,
             *TOOL_SERVER_ROUTES,
         )
+        if isinstance(one, Served)
     }
     found["GET channel"] = Served("GET", "channel", (LOOK,), ChannelHandler.get)
     return found
@@ -344,8 +346,7 @@ ANSWERS: dict[type[msgspec.Struct], str] = {
     LocalServers: "ILocalServers",
     LocalServer: "ILocalServer",
     ModelInfo: "IModelInfo",
-    TokenState: "IAgentToken",
-    MadeToken: "IMadeAgentToken",
+    AgentToken: "IAgentToken",
     ToolServersFound: "IToolServers",
     ShownServer: "IToolServer",
     Review: "IReview",

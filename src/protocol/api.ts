@@ -5,7 +5,6 @@ import type { IFile } from './download';
 import type { SessionInfo } from './protocol';
 import type {
   IAgentToken,
-  IMadeAgentToken,
   IToolServers,
   IToolServerWish,
   IConnected,
@@ -177,7 +176,7 @@ export class Api {
   }
 
   /** Make the token. Only this answer has its secret. */
-  makeAgentToken(): Promise<IMadeAgentToken> {
+  makeAgentToken(): Promise<IAgentToken> {
     return this._call('POST', 'mcp/token');
   }
 

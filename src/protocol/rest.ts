@@ -152,16 +152,11 @@ export interface IModelInfo {
 }
 
 /**
- * ``made``: when the token was made, in seconds since 1970; 0 if there is none.
+ * ``made``: when the token was made, in seconds since 1970; 0 if there is none. ``token``: the
+ * secret, in the answer that makes it only. Nobody can read it again.
  */
 export interface IAgentToken {
   readonly made: number;
-}
-
-/**
- * ``token`` is the secret. Nobody can read it again.
- */
-export interface IMadeAgentToken {
   readonly token: string;
 }
 

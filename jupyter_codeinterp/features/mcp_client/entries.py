@@ -58,25 +58,26 @@ def entries_for(
 ) -> tuple[list[ServerEntry], list[Sentence]]:
     """The named servers, and the fault of the person's file. ``person``: its folder; None if it
     does not count. Of equal names the admin's wins."""
-    theirs, why = _read(person) if person is not None else ({}, Sentence())
+    theirs, faults = _read(person) if person is not None else ({}, [])
     found = [_entry(name, given, is_admins=True) for name, given in admins.items()]
     for name, given in theirs.items():
         if name not in admins:
             found.append(_entry(name, given, is_admins=False))
-    return found, [Sentence("{file}: {why}.", file=PERSONAL, why=why)] if why else []
+    return found, faults
 
 
-def _read(person: Path) -> tuple[Mapping[str, Any], Sentence]:
-    """The content of the person's file, and why it cannot be used."""
+def _read(person: Path) -> tuple[Mapping[str, Any], list[Sentence]]:
+    """The content of the person's file, and its fault."""
     text = read_file(person, PERSONAL)
     if text is None:
-        return {}, Sentence()
-    if text in NOT_READ:
-        return {}, NOT_READ[text]
-    try:
-        return msgspec.json.decode(text, type=_File).mcpServers, Sentence()
-    except (msgspec.MsgspecError, RecursionError) as error:
-        return {}, Sentence("not the expected JSON: {error}", error=error)
+        return {}, []
+    why = NOT_READ.get(text)
+    if why is None:
+        try:
+            return msgspec.json.decode(text, type=_File).mcpServers, []
+        except (msgspec.MsgspecError, RecursionError) as error:
+            why = Sentence("not the expected JSON: {error}", error=error)
+    return {}, [Sentence("{file}: {why}.", file=PERSONAL, why=why)]
 
 
 def _entry(name: str, given: Any, *, is_admins: bool) -> ServerEntry:

@@ -101,20 +101,22 @@ async def answer(session: Any, tool: str = "", arguments: Any = None) -> dict[st
     with the next request, as an address that has restarted needs it."""
     if not tool:
         listed = (await session.list_tools()).tools[:MOST_TOOLS]
-        return {"tools": [[one.name, one.description or "", one.input_schema] for one in listed]}
+        return {"tools": [[one.name, one.description or "", schema_of(one)] for one in listed]}
     # Not ``call_tool``: it checks the result by a schema of the server's, with its patterns.
     params = types.CallToolRequestParams(name=tool, arguments=arguments)
     request = types.CallToolRequest(params=params)
     try:
         result = await session.send_request(request, types.CallToolResult)
-    except MCPError as error:
-        if error.code == types.CONNECTION_CLOSED:
+    except (MCPError, ValueError) as error:
+        if getattr(error, "code", 0) == types.CONNECTION_CLOSED:
             raise
-        return {"refused": error.message}
-    except ValueError as error:
         return {"refused": words(error)}
     text = "\n".join(map(text_of, result.content))
     return {"text": text[:MOST_TEXT], "is_error": bool(result.is_error)}
+
+
+def schema_of(tool: types.Tool) -> str:
+    return json.dumps(tool.input_schema, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
 def text_of(part: Any) -> str:

@@ -15,8 +15,6 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-import msgspec
-
 from ..._version import __version__
 from ...base.errors import ToolServerError
 from ...base.sentences import Sentence
@@ -129,12 +127,8 @@ class Server:
 
     async def list_tools(self) -> list[OutsideTool]:
         """The server's current tools. Raises ToolServerError."""
-        answer = await self._asked({}, LISTS_WITHIN)
-        return [self._listed(*one) for one in answer["tools"]]
-
-    def _listed(self, name: str, description: str, schema: Any) -> OutsideTool:
-        whole = msgspec.json.encode(schema, order="sorted").decode()
-        return OutsideTool(self.entry.digest, self.entry.name, name, description, whole)
+        one, answer = self.entry, await self._asked({}, LISTS_WITHIN)
+        return [OutsideTool(one.digest, one.name, *tool) for tool in answer["tools"]]
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> OutsideAnswer:
         """Cancelling it ends the server. Raises ToolServerError. No call is repeated, because it

@@ -34,6 +34,7 @@ LEFT_OUT = Sentence(
     "The agent does not get {count} tools of the MCP server “{name}”, such as “{tool}”: {why}."
 )
 NO_ROOM = Sentence("all servers together may have {count} tools", count=MOST_TOOLS)
+REFUSED = "This server cannot be used: {why}."
 UNKNOWN = "The entry of this server was changed or removed. Reload the list."
 CHANGED = Sentence(
     "The server has changed or removed this tool since the conversation began. A new conversation "
@@ -81,9 +82,8 @@ class ToolServers:
         """Servers that have started, by the digest of the entry."""
 
     async def _found(self) -> tuple[list[ServerEntry], list[Sentence]]:
-        settings = self._settings
-        person = settings.folder if settings.mcp_own_servers else None
-        return await asyncio.to_thread(entries_for, person, settings.mcp_servers)
+        person = self._settings.folder if self._settings.mcp_own_servers else None
+        return await asyncio.to_thread(entries_for, person, self._settings.mcp_servers)
 
     def _approved(self, one: ServerEntry) -> bool:
         """Raises CommandError ``not_kept``."""
@@ -120,8 +120,7 @@ class ToolServers:
             if one is None:
                 raise CommandError("unknown_server", UNKNOWN)
             if one.fault:
-                words = "This server cannot be used: {why}."
-                raise CommandError("server_refused", words, why=one.fault)
+                raise CommandError("server_refused", REFUSED, why=one.fault)
         word = {digest: Approval(approved)}
         self.approvals.change(lambda now: Approvals(words={**now.words, **word}))
         if not approved:
@@ -129,14 +128,17 @@ class ToolServers:
 
     # --- servers that are on ---------------------------------------------------------
 
-    async def _look(self, entry: ServerEntry) -> list[OutsideTool]:
-        """The server's tools. Raises ToolServerError."""
+    async def _look(self, entry: ServerEntry) -> list[OutsideTool] | Sentence:
+        """The server's tools, or why it has none."""
         if entry.digest not in self._on:
             server = Server(entry, self._scrub)
             self._on[entry.digest] = server
             for secret in server.secrets:
                 self._secrets.add(secret)
-        return await self._on[entry.digest].list_tools()
+        try:
+            return await self._on[entry.digest].list_tools()
+        except ToolServerError as error:
+            return error.message
 
     async def _stop(self, digest: str) -> None:
         server = self._on.pop(digest, None)
@@ -158,25 +160,31 @@ class ToolServers:
         for one in found:
             try:
                 if one.fault:
-                    words = Sentence(FAILED, name=one.name, why=one.fault)
-                    notes.append(words.changed(self._clean))
+                    fault = one.fault.changed(self._clean)
+                    notes.append(Sentence(FAILED, name=self._clean(one.name), why=fault))
                 elif self._approved(one):
                     on.append(one)
                 else:
                     notes.append(Sentence(ASKS, name=self._clean(one.name)))
             except CommandError as error:
                 return {}, [*notes, as_it_is(error.message)]
-        looks = await asyncio.gather(*map(self._look, on), return_exceptions=True)
         tools: dict[str, OutsideTool] = {}
-        for one, look in zip(on, looks, strict=True):
+        for one, look in zip(on, await asyncio.gather(*map(self._look, on)), strict=True):
             name = self._clean(one.name)
-            if isinstance(look, ToolServerError):
-                notes.append(Sentence(FAILED, name=name, why=look.message))
-            elif isinstance(look, BaseException):
-                raise look
-            elif left_out := _add_tools(tools, look):
-                tool, why = left_out[0]
-                words = Sentence(LEFT_OUT, count=len(left_out), name=name, tool=tool, why=why)
+            if isinstance(look, Sentence):
+                notes.append(Sentence(FAILED, name=name, why=look))
+                continue
+            left_out: list[tuple[str, Sentence]] = []
+            for tool in look:
+                why = tool.fault or (NO_ROOM if len(tools) == MOST_TOOLS else Sentence())
+                if why:
+                    left_out.append((tool.tool[:60], why))
+                else:
+                    again = f"_{len(tools)}" if tool.name in tools else ""
+                    tools.setdefault(f"{tool.name}{again}", tool)
+            if left_out:
+                first, why = left_out[0]
+                words = Sentence(LEFT_OUT, count=len(left_out), name=name, tool=first, why=why)
                 notes.append(words.changed(self._clean))
         return tools, notes
 
@@ -195,21 +203,6 @@ class ToolServers:
         return await server.call(tool.tool, arguments)
 
 
-def _add_tools(
-    tools: dict[str, OutsideTool], listed: list[OutsideTool]
-) -> list[tuple[str, Sentence]]:
-    """Add a server's tools, each with a name of its own. Return the names of those that are left
-    out, and why."""
-    left_out: list[tuple[str, Sentence]] = []
-    for tool in listed:
-        why = tool.fault or (NO_ROOM if len(tools) == MOST_TOOLS else Sentence())
-        if why:
-            left_out.append((tool.tool[:60], why))
-        else:
-            tools[tool.name if tool.name not in tools else f"{tool.name}_{len(tools)}"] = tool
-    return left_out
-
-
 # --- REST ----------------------------------------------------------------------------
 
 
@@ -226,8 +219,7 @@ async def tool_servers(handler: Handler) -> dict[str, Any]:
 
 async def change_tool_server(handler: Handler, digest: str) -> dict[str, Any]:
     """Carry out a person's wish for the server with exactly this entry."""
-    approved = handler.given(Wish).approved
-    await handler.settings["codeinterp_tool_servers"].decide(digest, approved)
+    await handler.settings["codeinterp_tool_servers"].decide(digest, handler.given(Wish).approved)
     return await tool_servers(handler)
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from ...agent.tools.shared.base import Tool
 from ...agent.tools.shared.step import CUT_OFF, DIFFERS, Step, confirm, draft_of, is_refused
+from ...agent.tools.shared.titles import title_of
 from ...base.errors import ToolServerError
-from ...base.sentences import Sentence, as_it_is
+from ...base.sentences import Sentence
 from ...base.visible import visible_line
 from ...run.approval.code_warnings import hidden_characters
 from ...run.approval.policy import SPOKEN_TO
@@ -31,7 +32,6 @@ MOST = BUDGET - 500
 it."""
 LONGEST = 20_000
 """Characters of a call's arguments. A person cannot review more."""
-LONGEST_TITLE = 60
 DESCRIPTION = "From the MCP server {server}, another program. Its own description:"
 HAS_KEY = Sentence("The arguments contain a key, so nothing was sent. Leave it out.")
 NOT_PLAIN = Sentence(
@@ -44,8 +44,7 @@ _STATUS: dict[str, Status] = {"ended": "error", "too_slow": "timeout", "refused"
 
 def tool_for(source: ToolServers, name: str, tool: OutsideTool, untrusted: Untrusted) -> Tool:
     """The tool for a conversation; ``name`` is the model's."""
-    title = visible_line(f"{tool.tool} ({tool.server})")
-    title = as_it_is(title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "…")
+    title = title_of(visible_line(f"{tool.tool} ({tool.server})"), "")
     server = untrusted.inert(visible_line(tool.server))
     quoted = untrusted.quoted(untrusted.inert(tool.told))
 
@@ -91,10 +90,10 @@ async def _confirmed(step: Step, call: ToolUse, title: Sentence, words: str) -> 
     turn = step.turn
     if turn.untrusted.known(words) != words:
         raise ToolServerError("not_started", HAS_KEY)
-    notices = list(hidden_characters(words))
-    if turn.cautions.sign:
-        notices.append(Sentence(SPOKEN_TO, sign=turn.cautions.sign))
-    decision = await confirm(step, call, draft_of(call, "tool", title, words, *notices))
+    sign = turn.cautions.sign
+    spoken = Sentence(SPOKEN_TO, sign=sign) if sign else NONE
+    draft = draft_of(call, "tool", title, words, *hidden_characters(words), spoken)
+    decision = await confirm(step, call, draft)
     if decision is not None and decision.source != words:
         raise ToolServerError("not_started", DIFFERS)
     return decision is not None
@@ -106,8 +105,8 @@ def words_of(server: str, tool: str, arguments: dict[str, Any]) -> str:
     try:
         plain = json.dumps(arguments, indent=2, ensure_ascii=False, allow_nan=False)
     except (ValueError, RecursionError):
-        raise ToolServerError("not_started", NOT_PLAIN) from None
-    if len(plain) > LONGEST:
+        plain = ""
+    if not 0 < len(plain) <= LONGEST:
         raise ToolServerError("not_started", NOT_PLAIN)
     # The same JSON with escapes for characters that cannot be seen.
     seen = "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in plain)

@@ -1,9 +1,9 @@
 """Another agent as a client: an MCP server whose calls pass the same review as the agent's own.
 
 handlers.py      HTTP: the protocol's address, and REST for the token
-protocol.py      the protocol, by the package ``mcp``
+protocol.py      a client's tools and the protocol, by the package ``mcp``
 service.py       the client's token, and its calls
-conversation.py  a client's tools, and its work in one notebook, as turns of a conversation
+conversation.py  a client's work in one notebook, as turns of a conversation
 """
 
 from __future__ import annotations

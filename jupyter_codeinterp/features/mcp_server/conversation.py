@@ -1,4 +1,4 @@
-"""A client's tools, and its work in one notebook, as turns of a conversation.
+"""A client's work in one notebook, as turns of a conversation.
 
 A client's call is a step of a turn, as if a model had made it. So it gets the agent's review,
 journal, limits, hooks and undo, and the panel shows it. It has no other access to the notebook.
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ...agent.tools.registry import BUILT_IN
 from ...base.errors import CommandError, ModelError
 from ...run.approval.modes import ASKING
 from ...session import service
@@ -30,7 +29,6 @@ from ...wire.ports import (
     ModelRequest,
     ModelText,
     ModelToolInput,
-    ToolSpec,
 )
 from . import MODELS
 
@@ -49,27 +47,6 @@ NEEDS: dict[str, Permissions] = {
     "delete_cell": (EXECUTE, CHANGE),
 }
 """The permissions of a call, by the name of the tool. All but the first are the agent's tools."""
-LISTS = "Paths of the notebooks that are open in JupyterLab."
-NOTEBOOK = {
-    "type": "string",
-    "description": "Path of the notebook, relative to the root of the Jupyter server.",
-}
-REVIEWED = " A person reviews it in JupyterLab first. The call waits for the decision."
-
-
-def offered() -> list[ToolSpec]:
-    """The tools as a client sees them: each of the agent's tools also needs a notebook."""
-    specs = [ToolSpec("list_notebooks", LISTS, {"type": "object", "properties": {}})]
-    for spec in (tool.spec for tool in BUILT_IN if tool.name in NEEDS):
-        schema = {
-            "type": "object",
-            "properties": {"notebook": NOTEBOOK, **spec.input_schema["properties"]},
-            "required": ["notebook", *spec.input_schema.get("required", ())],
-        }
-        reviewed = REVIEWED if CHANGE in NEEDS[spec.name] else ""
-        specs.append(ToolSpec(spec.name, spec.description + reviewed, schema))
-    return specs
-
 
 PATIENCE = 60.0
 """Seconds without a call after which a turn ends. The next call begins another."""
@@ -144,11 +121,10 @@ class ClientConversation:
     def _session(self) -> Session:
         """The client's session: a new one if the old one was deleted, or if a person continued it
         with a model."""
-        if self._session_id:
-            with suppress(CommandError):
-                session = self._manager.session(self._session_id)
-                if session.info.model == self.model:
-                    return session
+        with suppress(CommandError):
+            session = self._manager.session(self._session_id)
+            if session.info.model == self.model:
+                return session
         session = self._manager.new_session(self._notebook, ASKING, self.model)
         self._session_id = session.info.session_id
         return session

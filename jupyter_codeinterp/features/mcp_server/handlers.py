@@ -123,27 +123,24 @@ class McpHandler(JupyterHandler):
 # --- REST for the token --------------------------------------------------------------
 
 
-class TokenState(msgspec.Struct, frozen=True):
-    """``made``: when the token was made, in seconds since 1970; 0 if there is none."""
+class AgentToken(msgspec.Struct, frozen=True):
+    """``made``: when the token was made, in seconds since 1970; 0 if there is none. ``token``: the
+    secret, in the answer that makes it only. Nobody can read it again."""
 
     made: float
+    token: str = ""
 
 
-class MadeToken(msgspec.Struct, frozen=True):
-    """``token`` is the secret. Nobody can read it again."""
-
-    token: str
-
-
-async def token(handler: Handler) -> TokenState:
+async def token(handler: Handler) -> AgentToken:
     known = handler.settings["codeinterp_mcp"].token_file.token
-    return TokenState(0.0 if known is None else known.made)
+    return AgentToken(0.0 if known is None else known.made)
 
 
-async def make_token(handler: Handler) -> MadeToken:
+async def make_token(handler: Handler) -> AgentToken:
     """Replace the token."""
     maker = {name: value for name, value in vars(handler.current_user).items() if _is_json(value)}
-    return MadeToken(handler.settings["codeinterp_mcp"].token_file.make(maker))
+    secret = handler.settings["codeinterp_mcp"].token_file.make(maker)
+    return AgentToken((await token(handler)).made, secret)
 
 
 def _is_json(value: object) -> bool:
@@ -157,10 +154,10 @@ async def revoke_token(handler: Handler) -> None:
     handler.settings["codeinterp_mcp"].token_file.revoke()
 
 
-REST_ROUTES: tuple[Route, ...] = (
+ROUTES: tuple[Any, ...] = (
     Route("GET", r"mcp/token", (LOOK,), token),
     Route("POST", r"mcp/token", BOTH, make_token, HTTPStatus.CREATED),
     Route("DELETE", r"mcp/token", BOTH, revoke_token),
+    (r"mcp", McpHandler),
 )
-ROUTES: tuple[Any, ...] = (*REST_ROUTES, (r"mcp", McpHandler))
 """The last one needs a client's token instead of a login."""

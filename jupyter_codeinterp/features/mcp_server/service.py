@@ -37,12 +37,6 @@ NOT_INSTALLED = (
 )
 LOOKS_EVERY = 1.0
 """Seconds between checks whether the token of a call was revoked."""
-
-
-# -------------------------------------------------------------------------------------------------
-# ``mcp-token.json``: the token as a digest, in a file that only its owner can read. Several servers
-# may use the file; each reads it again when it has changed.
-
 PREFIX = "cimcp_"
 """Prefix of each token, so that people and scanners recognize one."""
 NO_TOKEN = "The token is not known here, or somebody has revoked it."
@@ -63,6 +57,9 @@ class _Content(msgspec.Struct, frozen=True):
 
 
 class TokenFile:
+    """``mcp-token.json``: the token as a digest, in a file that only its owner can read. Several
+    servers may use the file; each reads it again when it has changed."""
+
     def __init__(self, folder: Path) -> None:
         path = folder / "mcp-token.json"
         self._file = PrivateFile(path, _Content(), Sentence("the token of other agents"))
@@ -99,12 +96,10 @@ def _digest(secret: str) -> str:
 class ClientService:
     def __init__(self, bench: Workbench) -> None:
         self.token_file = TokenFile(bench.settings.folder)
-        self._manager = bench.manager
-        self._kernels = bench.notebook_kernels
-        self._contents = bench.contents
+        self._bench = bench
         self._conversations: dict[str, ClientConversation] = {}
         """By notebook."""
-        self._answers: asyncio.Future[Any] | None = None
+        self._answers: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._running: asyncio.Future[None] | None = None
         self._over = asyncio.Event()
 
@@ -117,22 +112,20 @@ class ClientService:
 
     async def protocol(self) -> Any:
         """The protocol as an application of ASGI. Raises CommandError ``not_installed``."""
-        if self._answers is None:
-            self._answers = asyncio.get_running_loop().create_future()
-            self._running = asyncio.ensure_future(self._run(self._answers))
+        if self._running is None:
+            try:
+                # In threads: the import takes seconds.
+                protocol = await asyncio.to_thread(import_module, ".protocol", __package__)
+            except ImportError:
+                raise CommandError("not_installed", NOT_INSTALLED) from None
+            manager = await asyncio.to_thread(protocol.session_manager)
+            self._running = self._running or asyncio.ensure_future(self._run(manager))
         return await asyncio.shield(self._answers)
 
-    async def _run(self, answers: asyncio.Future[Any]) -> None:
-        try:
-            # In threads: the import takes seconds.
-            protocol = await asyncio.to_thread(import_module, ".protocol", __package__)
-        except ImportError:
-            answers.set_exception(CommandError("not_installed", NOT_INSTALLED))
-            return
-        manager = await asyncio.to_thread(protocol.session_manager)
+    async def _run(self, manager: Any) -> None:
         # The package's task group must be entered and left in one task.
         async with manager.run():
-            answers.set_result(manager.handle_request)
+            self._answers.set_result(manager.handle_request)
             await self._over.wait()
 
     async def close(self) -> None:
@@ -165,14 +158,14 @@ class ClientService:
             if not await may(*right):
                 raise CommandError("not_allowed", NOT_ALLOWED[right])
         if name == "list_notebooks":
-            notebooks = self._manager.notebooks
+            notebooks = self._bench.manager.notebooks
             found = sorted(filter(notebooks.has_window, notebooks.paths()))
             return ToolResult("", (Text("\n".join(found) or "No notebook is open."),))
-        path = await need(self._contents, str(given.get("notebook", "")))
+        path = await need(self._bench.contents, str(given.get("notebook", "")))
         if path not in self._conversations:
-            self._conversations[path] = ClientConversation(self._manager, path)
+            self._conversations[path] = ClientConversation(self._bench.manager, path)
         if CHANGE in NEEDS[name]:
-            await self._kernels.ready(path)
+            await self._bench.notebook_kernels.ready(path)
         rest = {key: value for key, value in given.items() if key != "notebook"}
         return await self._conversations[path].call(name, rest)
 

@@ -580,7 +580,7 @@ export class FakeApi implements IApi {
   entered: [string, ICredentials][] = [];
 
   mcpAddress = 'http://localhost:8888/codeinterp/api/mcp';
-  token: IAgentToken = { made: 0 };
+  token: IAgentToken = { made: 0, token: '' };
 
   async agentToken(): Promise<IAgentToken> {
     return this.token;
