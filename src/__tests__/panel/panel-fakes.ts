@@ -590,12 +590,12 @@ export class FakeApi implements IApi {
     if (this.refusal) {
       throw new Error(this.refusal);
     }
-    this.token = { made: 1 };
-    return { token: 'cimcp_new' };
+    this.token = { made: 1, token: '' };
+    return { made: 1, token: 'cimcp_new' };
   }
 
   async revokeAgentToken(): Promise<void> {
-    this.token = { made: 0 };
+    this.token = { made: 0, token: '' };
   }
 
   servers: IToolServers = { servers: [], faults: [] };
