@@ -16,10 +16,7 @@ from IPython.display import publish_display_data
 NAME = "ai"
 PROMPT = "application/vnd.jupyter-codeinterp.prompt+json"
 """The MIME type in the output of a prompt."""
-SHOWN = (
-    "A prompt for the Code Interpreter panel of this notebook.\n"
-    "Without the panel: jupyter codeinterp chat NOTEBOOK, or jupyter codeinterp run NOTEBOOK PROMPT"
-)
+SHOWN = "A prompt for the Code Interpreter panel. Elsewhere: jupyter codeinterp chat NOTEBOOK"
 USAGE = "Write the question behind %ai in a cell's first line, or below a first line with %%ai."
 
 
