@@ -265,7 +265,7 @@ class Models:
             # Other packages' code may raise anything. Other providers stay usable.
             known = failed(provider, error)
             self._tried[provider.name] = known.message
-            return [], ModelError(known.code, known.message)
+            return [], ModelError(known.code, as_it_is(known.message))
         self._tried[provider.name] = Sentence()
         return infos, None
 
