@@ -15,11 +15,12 @@ from jupyter_codeinterp.base.errors import CommandError, ModelError
 from jupyter_codeinterp.models.anthropic.services import ROWS, providers
 from jupyter_codeinterp.models.http.service import Service
 from jupyter_codeinterp.models.offered import AllowedModels, Models, registry
+from jupyter_codeinterp.run.turn.ending import Ending
 from jupyter_codeinterp.view.redaction.secrets import Secrets
 from jupyter_codeinterp.wire.messages import Message, Text
-from jupyter_codeinterp.wire.ports import ModelDone, ModelRequest
+from jupyter_codeinterp.wire.ports import ModelDone, ModelRequest, ModelRetry
 from jupyter_codeinterp.wire.providers import Credentials, Provider, Settings, origin
-from tests.fake_anthropic import FakeAnthropic, answer, call, in_order, text
+from tests.fake_anthropic import FakeAnthropic, answer, call, in_order, rate_limited, text
 from tests.fake_clouds import FakeBedrock
 from tests.local_addresses import NOBODY, elsewhere
 
@@ -276,6 +277,30 @@ async def test_a_new_key_counts_from_the_next_turn_and_a_running_answer_goes_on(
             pass
         sent = [request.headers["authorization"] for request in api.requests]
         assert sent == [f"Bearer {KEY}", f"Bearer {ANOTHER}"]
+        await made.close()
+
+
+@pytest.mark.parametrize("change", ["forgotten", "replaced"])
+async def test_an_earlier_key_is_in_no_later_request_of_a_turn(tmp_path: Path, change: str) -> None:
+    """Neither in that of a later step, nor after the wait that a busy server asks for."""
+    turns = answer(text("One.")), rate_limited("0.2"), answer(text("Two."))
+    async with FakeAnthropic(in_order(turns), keyless=True) as api:
+        made = models(tmp_path)
+        await made.connect("anthropic", KEY, api.url)
+        model = await made.get("claude-sonnet-5-5")
+        async for _ in model.stream(ask("claude-sonnet-5-5")):
+            pass
+        waits = model.stream(ask("claude-sonnet-5-5"))
+        assert isinstance(await anext(waits), ModelRetry)
+        if change == "forgotten":
+            made.forget("anthropic")
+        else:
+            await made.connect("anthropic", ANOTHER, api.url)
+        for later in (waits, model.stream(ask("claude-sonnet-5-5"))):
+            with pytest.raises(ModelError, match="connection of Anthropic was changed") as caught:
+                await anext(later)
+            assert Ending("error", caught.value.code).retry
+        assert len(api.requests) == 2
         await made.close()
 
 

@@ -47,11 +47,13 @@ class Settings(msgspec.Struct, frozen=True):
     prices      as in ``ModelInfo``, by model; they win over all others
     learn       a connection must call it with each secret that it finds or makes, to have it
                 removed from texts
+    is_current  whether the credentials of the connection are still the person's
     """
 
     max_tokens: int = 16_000
     prices: Mapping[str, tuple[float, float, float, float]] = {}
     learn: Callable[[str], None] = lambda secret: None
+    is_current: Callable[[], bool] = lambda: True
 
 
 class Connection(Model, Protocol):

@@ -14,15 +14,9 @@ export function sendPrompts(
   const send = async (prompt: IPrompt) => {
     const { model, cellId, text } = prompt;
     const path = notebooks.pathOf(model);
-    const number = [...model.cells].findIndex(({ id }) => id === cellId) + 1;
-    const problem = path
-      ? problemOf(prompt, number, trans)
-      : trans.__(
-          'This notebook is not a file of the Jupyter server. The prompt in cell %1 was not sent.',
-          number
-        );
-    if (problem) {
-      store.state.patch({ failure: problem });
+    const failure = problemOf(prompt, path, trans);
+    if (failure) {
+      store.state.patch({ failure });
     } else {
       await store.state.attempt(async () => {
         const { typedReferences } =
@@ -41,10 +35,22 @@ export function sendPrompts(
 }
 
 function problemOf(
-  { refusal }: IPrompt,
-  number: number,
+  { model, number, refusal }: IPrompt,
+  path: string,
   trans: TranslationBundle
 ): string {
+  if (model.isDisposed) {
+    return trans.__(
+      'The notebook was closed before the prompt in cell %1 was sent.',
+      number
+    );
+  }
+  if (!path) {
+    return trans.__(
+      'This notebook is not a file of the Jupyter server. The prompt in cell %1 was not sent.',
+      number
+    );
+  }
   switch (refusal) {
     case 'private':
       return trans.__('Cell %1 is private. Its prompt was not sent.', number);

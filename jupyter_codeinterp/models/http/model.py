@@ -156,11 +156,15 @@ class HttpModel:
         A model may end its turn without a word: the message's ``content`` is then (). A later
         request has "(nothing said)", because the API refuses an empty message. Tool call ids are
         unique in the conversation: a repeated one gets a suffix. Images or parameters that a
-        model refused are not sent to it again.
+        model refused are not sent to it again. No request follows a change of the credentials.
         """
         request = msgspec.structs.replace(request, model=self.server.own_name(request.model))
         attempt = 1
         while True:
+            if not self.settings.is_current():
+                label = self.server.service.label
+                words = Sentence("The connection of {label} was changed meanwhile.", label=label)
+                raise ModelError("server_error", words)
             begun = False
             try:
                 async with aclosing(self._answer(request)) as events:

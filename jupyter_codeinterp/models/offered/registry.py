@@ -143,11 +143,14 @@ class Models:
         """The connection with the provider's present credentials. Raises ModelError."""
         credentials = self._kept.credentials(provider)
         key = (provider.name, credentials)
+        settings = msgspec.structs.replace(
+            self._settings, is_current=lambda: self._kept.credentials(provider) == credentials
+        )
         async with self._connecting[provider.name]:
             if key not in self._connections:
                 try:
                     self._connections[key] = await asyncio.to_thread(
-                        provider.connect, credentials, self._settings
+                        provider.connect, credentials, settings
                     )
                 except Exception as error:
                     raise failed(provider, error) from None

@@ -135,6 +135,23 @@ describe('a prompt that the person runs', () => {
   });
 });
 
+it('a prompt of a notebook that was closed holds up no other', async () => {
+  kernel = () => [output(MARK)];
+  success = true;
+  person.runs = () => true;
+  await make(cell('p', '%%ai\nfirst'), cell('q', '%ai second'));
+  const { content, sessionContext } = stage.panel;
+  store.state.patch({ sending: true });
+  await NotebookActions.runAll(content, sessionContext);
+  await settled();
+  stage.panel.context.dispose();
+  stage.panel.dispose();
+  store.state.patch({ sending: false });
+  await settled();
+  expect(sent().map(({ text }) => text)).toEqual(['first']);
+  expect(shown).toBe(2);
+});
+
 describe('no message of the person is', () => {
   onStage();
 
@@ -196,6 +213,19 @@ describe('no message of the person is', () => {
     expect(sent()).toEqual([]);
     expect(store.state.now.failure).toBe(words);
     expect(shown).toBe(1);
+  });
+
+  it('a prompt in a cell that was private when it ran', async () => {
+    await make(tagged('p', '%%ai\nadd', { tags: ['codeinterp-private'] }));
+    kernel = ({ model }) => {
+      model.sharedModel.setMetadata({});
+      return [output(MARK)];
+    };
+    await run();
+    expect(sent()).toEqual([]);
+    expect(store.state.now.failure).toBe(
+      'Cell 1 is private. Its prompt was not sent.'
+    );
   });
 
   it('a prompt that a script runs', async () => {

@@ -134,6 +134,9 @@ for (const type of ['click', 'change', 'keydown', 'pointerup']) {
       if (!(target instanceof Element) || !isPress(event, target)) {
         return;
       }
+      if (!isTrusted && !allowed && type !== 'change') {
+        runsUntil = -Infinity; // A script's press does not use the person's.
+      }
       const command = commandOf(event, target);
       if (isTrusted || (allowed && !command)) {
         last = { at: now(), on: target, command };
@@ -158,9 +161,16 @@ export const person = {
     return person.acts() && (!last.on || !!last.on.closest(DECIDING));
   },
 
-  /** Whether a run of cells that begins now is a person's. */
+  /**
+   * Whether a run of cells that begins now is a person's. A press runs all its cells at once: what
+   * begins later may come from a script in their outputs.
+   */
   runs(): boolean {
-    return now() < runsUntil;
+    const until = runsUntil;
+    setTimeout(() => {
+      runsUntil = runsUntil === until ? -Infinity : runsUntil;
+    });
+    return now() < until;
   },
 
   /**

@@ -20,6 +20,8 @@ const PROMPT = 'application/vnd.jupyter-codeinterp.prompt+json';
 export interface IPrompt {
   readonly model: INotebookModel;
   readonly cellId: string;
+  /** The cell's place, from 1. */
+  readonly number: number;
   readonly text: string;
   /**
    * Why it is no message of the person: a `script` ran the cell, the `agent` wrote it, or it is
@@ -30,17 +32,25 @@ export interface IPrompt {
 
 /** Call `act` after each run of a prompt in this window. */
 export function followPrompts(act: (prompt: IPrompt) => void): void {
-  const begun = new WeakMap<Cell, { text: string; byPerson: boolean }>();
+  const begun = new WeakMap<Cell, Pick<IPrompt, 'text' | 'refusal'>>();
   NotebookActions.executionScheduled.connect((_, { cell }) => {
     const text = promptIn(cell.model.sharedModel.getSource());
-    begun.set(cell, { text, byPerson: person.runs() });
+    const refusal = person.runs() ? refusalOf(cell) : 'script';
+    begun.set(cell, { text, refusal });
   });
   NotebookActions.executed.connect((_, { cell, notebook, success }) => {
-    const { text, byPerson } = begun.get(cell) ?? { text: '', byPerson: false };
+    const prompt = begun.get(cell);
     begun.delete(cell);
-    if (text && success && notebook.model && isMarked(cell)) {
-      const refusal = byPerson ? refusalOf(cell) : 'script';
-      act({ model: notebook.model, cellId: cell.model.id, text, refusal });
+    if (prompt?.text && success && notebook.model && isMarked(cell)) {
+      const { model } = notebook;
+      const { id } = cell.model;
+      act({
+        model,
+        cellId: id,
+        number: [...model.cells].findIndex(other => other.id === id) + 1,
+        text: prompt.text,
+        refusal: prompt.refusal || refusalOf(cell)
+      });
     }
   });
 }

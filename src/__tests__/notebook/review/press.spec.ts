@@ -64,6 +64,16 @@ function make(how: string): Event {
   });
 }
 
+/** The browser tells of the event; `isTrusted`: that a person caused it. */
+function press(event: Event, target: Element | null, isTrusted: boolean): void {
+  const given = { isTrusted, target, composedPath: () => [target] };
+  listen(
+    new Proxy(event, {
+      get: (_, name) => (given as never)[name] ?? Reflect.get(event, name)
+    })
+  );
+}
+
 function meaning(): string {
   return person.chose('codeinterp:run', ['R'])
     ? 'chooses'
@@ -153,22 +163,26 @@ describe('a press', () => {
     ['click', 'file', 0],
     ['click', 'send', 0]
   ])('that the browser trusts: %s on “%s” can run for %s ms', (how, id, ms) => {
-    const event = make(how);
     const target = document.getElementById(id);
-    const press = (isTrusted: boolean) => {
-      const composedPath = () => [target];
-      const given = { isTrusted, target, composedPath };
-      listen(
-        new Proxy(event, {
-          get: (_, name) => (given as never)[name] ?? Reflect.get(event, name)
-        })
-      );
-    };
-    press(false);
+    press(make(how), target, false);
     expect(person.runs()).toBe(false);
-    press(true);
+    press(make(how), target, true);
     expect(person.runs()).toBe(ms > 0);
     at += ms;
+    expect(person.runs()).toBe(false);
+  });
+
+  it('runs all its cells at once, and none that begin later', async () => {
+    press(make('C-Enter'), document.getElementById('source'), true);
+    expect([person.runs(), person.runs()]).toEqual([true, true]);
+    await new Promise(resolve => setTimeout(resolve));
+    expect(person.runs()).toBe(false);
+  });
+
+  it('is no longer what runs cells after a press of a script', () => {
+    const source = document.getElementById('source');
+    press(make('r'), document.getElementById('toolbar'), true);
+    press(make('S-Enter'), source, false);
     expect(person.runs()).toBe(false);
   });
 
