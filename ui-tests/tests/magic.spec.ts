@@ -58,3 +58,19 @@ test(
     });
   }
 );
+
+test('all cells run from the menu send their prompts', async ({
+  model,
+  notebook,
+  panel,
+  page
+}) => {
+  const path = await notebook.create([LOAD, '%%ai\nadd', '%ai what is known?']);
+  await notebook.open(path, { panel: false });
+  await notebook.run(0);
+  await model.play('knows');
+  await page.menu.clickMenuItem('Run>Run All Cells');
+  await expect(panel.root).toContainText('add');
+  await expect(panel.root).toContainText('what is known?');
+  await expect(panel.root).not.toContainText('You did not run');
+});
