@@ -17,7 +17,7 @@ NAME = "ai"
 PROMPT = "application/vnd.jupyter-codeinterp.prompt+json"
 """The MIME type in the output of a prompt."""
 SHOWN = "A prompt for the Code Interpreter panel. Elsewhere: jupyter codeinterp chat NOTEBOOK"
-USAGE = "Write the question behind %ai in a cell's first line, or below a first line with %%ai."
+USAGE = "Write the question after %ai in the first line of a cell, or below %%ai."
 
 
 @no_var_expand

@@ -22,6 +22,7 @@ import type { IOpenNotebooksOptions } from './open-notebooks';
 import { outlineOf, placesIn, sourcesOf } from './outline';
 import type { DraftBar } from './review/bar';
 import type { Proposal } from './review/proposal';
+import { promptIn } from './runs/prompt-cells';
 import { revealCell } from './viewport/reveal';
 import type { Place } from '../protocol/protocol';
 
@@ -385,7 +386,10 @@ export class Notebooks implements INotebooks, IDisposable {
   }
 }
 
-/** The cells from the top to the lowest that `ends`, except `but`. */
+/**
+ * The cells from the top to the lowest that `ends`, except `but` and prompts, which would be sent
+ * again.
+ */
 function cellsDownTo(
   panel: NotebookPanel,
   ends: (model: ICellModel) => boolean,
@@ -397,5 +401,8 @@ function cellsDownTo(
   );
   return all
     .slice(0, lowest + 1)
-    .filter(({ model }) => !but.includes(model.id));
+    .filter(
+      ({ model }) =>
+        !but.includes(model.id) && !promptIn(model.sharedModel.getSource())
+    );
 }

@@ -14,7 +14,14 @@ export function sendPrompts(
   const send = async (prompt: IPrompt) => {
     const { model, cellId, text } = prompt;
     const path = notebooks.pathOf(model);
-    const failure = problemOf(prompt, path, trans);
+    const failure =
+      problemOf(prompt, path, trans) ||
+      ((await store.conversation.hasModel(path))
+        ? ''
+        : trans.__(
+            'No model is connected. The prompt in cell %1 was not sent.',
+            prompt.number
+          ));
     if (failure) {
       store.state.patch({ failure });
     } else {

@@ -45,6 +45,13 @@ describe('running the cells above again', () => {
     expect(asked).toEqual(['a', 'draft']);
   });
 
+  it('leaves out prompts, which would be sent again', async () => {
+    const [a] = stage.panel.content.widgets;
+    a.model.sharedModel.setSource('%%ai\nadd');
+    await stage.notebooks.runAbove(PATH, ['b']);
+    expect(asked).toEqual(['draft', 'b']);
+  });
+
   it('restarts first where asked, and goes down to the lowest that has run', async () => {
     const [, , b] = stage.panel.content.widgets;
     (b.model as CodeCellModel).executionCount = 3;

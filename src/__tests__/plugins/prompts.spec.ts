@@ -39,13 +39,14 @@ setCellExecutor({
 });
 
 let stage: Stage;
+let api: FakeApi;
 let store: Store;
 let shown: number;
 
 async function make(...cells: object[]): Promise<void> {
   stage = await Stage.make(cells);
   const { client, notebooks } = stage;
-  const api = new FakeApi();
+  api = new FakeApi();
   store = new Store({ client, api, notebooks, trans });
   shown = 0;
   const now = stage;
@@ -133,6 +134,22 @@ describe('a prompt that the person runs', () => {
     await run();
     expect(sent().map(({ text }) => text)).toEqual(['add']);
   });
+});
+
+it('a prompt says that no model is connected, and takes no focus', async () => {
+  kernel = () => [output(MARK)];
+  success = true;
+  person.runs = () => true;
+  await make(cell('p', '%%ai\nadd'));
+  api.current = { ...api.current, configured: false, connected: [] };
+  store.state.patch({ status: api.current });
+  await run();
+  expect(sent()).toEqual([]);
+  expect(store.state.now.failure).toBe(
+    'No model is connected. The prompt in cell 1 was not sent.'
+  );
+  expect(store.state.now.wanted).toBeNull();
+  expect(shown).toBe(1);
 });
 
 it('a prompt of a notebook that was closed holds up no other', async () => {

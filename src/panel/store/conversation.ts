@@ -89,6 +89,17 @@ export class Conversation {
     return this._send(notebook, text, begins, { references, after: cellId });
   }
 
+  /** Whether a model is connected for this notebook; '' is a new one. */
+  async hasModel(notebook: string): Promise<boolean> {
+    const { state, setup } = this._options;
+    const hasKey = () => !needsKey({ ...state.now, notebook });
+    if (!hasKey()) {
+      // Somebody may have set a key elsewhere.
+      await setup.refresh();
+    }
+    return hasKey();
+  }
+
   /** `front`: the notebook's path; '' makes a new one. */
   private async _send(
     front: string,
@@ -102,16 +113,10 @@ export class Conversation {
     }: ISendOptions
   ): Promise<boolean> {
     const { state, sessions, client, notebooks, setup, show } = this._options;
-    /** The state as it is once this notebook is in front. */
-    const inFront = () => ({ ...state.now, notebook: front });
     state.patch({ sending: true, failure: '' });
-    if (needsKey(inFront())) {
-      // Somebody may have set a key elsewhere.
-      await setup.refresh();
-      if (needsKey(inFront())) {
-        state.patch({ sending: false, wanted: { key: '', providers: [] } });
-        return false;
-      }
+    if (!(await this.hasModel(front))) {
+      state.patch({ sending: false, wanted: { key: '', providers: [] } });
+      return false;
     }
     const sent = await state.attempt(async () => {
       const { model } = state.now;
