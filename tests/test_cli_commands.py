@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import stat
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -262,6 +264,14 @@ def no_folder(cli: Cli) -> None:
     (cli.data / "codeinterp").write_text("")
 
 
+def early_journal(cli: Cli) -> None:
+    """Of a version that this one cannot read."""
+    (cli.data / "codeinterp").mkdir(parents=True)
+    with closing(sqlite3.connect(cli.data / "codeinterp" / "sessions.db")) as db:
+        db.execute("CREATE TABLE sessions (id)")
+        db.execute("PRAGMA user_version=1")
+
+
 @pytest.mark.parametrize(
     ("spoil", "words", "advice"),
     [
@@ -274,6 +284,7 @@ def no_folder(cli: Cli) -> None:
         (broken_provider, "provider “acme” of Adds_Tools was left out: Module", "Update"),
         (nowhere, "Cannot use the journal /proc", "c.CodeInterp.data_dir"),
         (no_folder, "Cannot use the journal", "c.CodeInterp.data_dir"),
+        (early_journal, "Move it to another folder", "c.CodeInterp.data_dir"),
     ],
 )
 def test_the_doctor_says_what_to_do(

@@ -141,7 +141,11 @@ def _journal(settings: CodeInterpSettings) -> Diagnosis:
             kept = len(store.list(None))
         finally:
             store.close()
+        # A file that cannot be written, or was damaged, is no exception here.
+        fault = str(store.warning)
     except (StoreError, OSError) as error:
+        fault = f"Cannot use the journal {file}: {error}"
+    if fault:
         words = "Make its folder writable, or set another one: c.CodeInterp.data_dir"
-        return Diagnosis(f"Cannot use the journal {file}: {error}", words)
+        return Diagnosis(fault, words)
     return Diagnosis(f"{kept} conversation{'s' if kept != 1 else ''} in {file}")
