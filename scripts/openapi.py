@@ -29,7 +29,7 @@ from jupyter_codeinterp.run.verify import verification
 from jupyter_codeinterp.server.rest import notebooks, routes
 from jupyter_codeinterp.server.rest.settings import Status
 from jupyter_codeinterp.server.socket.handler import ChannelHandler
-from jupyter_codeinterp.session.service import Taken
+from jupyter_codeinterp.session.server.service import Taken
 from jupyter_codeinterp.session.waiting_files import WaitingList, WaitingText
 from jupyter_codeinterp.wire import events
 from jupyter_codeinterp.wire.commands import LOOK, SessionCommand, SessionInfo

@@ -18,9 +18,8 @@ from tornado.websocket import WebSocketClosedError
 from jupyter_codeinterp.base.errors import CommandError
 from jupyter_codeinterp.server.socket import connection
 from jupyter_codeinterp.server.socket.send_queue import MAX_SNAPSHOT, SendQueue
-from jupyter_codeinterp.session import service
 from jupyter_codeinterp.session.messages import MAX_MESSAGE
-from jupyter_codeinterp.session.server import windows
+from jupyter_codeinterp.session.server import service, windows
 from jupyter_codeinterp.session.server.windows import MAX_OF_A_LOGIN, MAX_WINDOWS, Bearer, Windows
 from jupyter_codeinterp.view.redaction.secrets import REMOVED
 from jupyter_codeinterp.wire import commands as c

@@ -22,7 +22,7 @@ from jupyter_codeinterp.base.errors import CommandError
 from jupyter_codeinterp.features.mcp_server import conversation
 from jupyter_codeinterp.features.mcp_server.conversation import NEEDS
 from jupyter_codeinterp.features.mcp_server.service import NO_TOKEN, TokenFile
-from jupyter_codeinterp.session import service
+from jupyter_codeinterp.session.server import service
 from tests.fake_anthropic import FakeAnthropic, answer, in_order, text
 from tests.reference_window import notebook
 from tests.rest_client import RestClient, rest_client

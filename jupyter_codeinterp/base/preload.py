@@ -9,7 +9,7 @@ from collections.abc import Callable
 from importlib import import_module
 
 NOT_AT_THE_START = (
-    "jupyter_codeinterp.session.service",
+    "jupyter_codeinterp.session.server.service",
     "jupyter_codeinterp.kernel.zmq",
     "jupyter_codeinterp.models.anthropic.messages",
     "jupyter_codeinterp.server.socket.connection",

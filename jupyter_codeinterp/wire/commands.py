@@ -317,8 +317,8 @@ SessionCommand = Union[
     KeepChanges,
     KeepFiles,
 ]
-"""A command to a conversation, from any front; ``COMMANDS`` of ``session/service.py`` carries it
-out."""
+"""A command to a conversation, from any front; ``COMMANDS`` of ``session/server/service.py``
+carries it out."""
 Command = Union[
     SessionCommand,
     Subscribe,

@@ -13,7 +13,7 @@ from ...notebook.live.session_document import SessionDocument
 from ...run.approval.decisions import Alone
 from ...run.turn.ending import LIMITS
 from ...session.messages import Sender
-from ...session.service import Sent, carry_out
+from ...session.server.service import Sent, carry_out
 from ...wire import events as e
 from ...wire.commands import Answer, Cancel, Decide, Retry, SendMessage, SessionCommand
 from ...wire.ops import Output

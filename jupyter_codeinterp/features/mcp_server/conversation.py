@@ -16,8 +16,8 @@ import msgspec
 
 from ...base.errors import CommandError, ModelError
 from ...run.approval.modes import ASKING
-from ...session import service
 from ...session.messages import Sender
+from ...session.server import service
 from ...wire.commands import CHANGE, EXECUTE, LOOK, Cancel, Permissions, SendMessage
 from ...wire.events import StepStarted, TurnEnded, read_event
 from ...wire.messages import Text, ToolResult, ToolUse, Usage, assistant

@@ -120,7 +120,7 @@ async def command(handler: Handler) -> SessionInfo:
     """Carry out a command as the socket has it, with ``Extras``. The answer to a message also says
     what it did (``Taken``)."""
     from ...session.messages import Sender  # see ``preload``
-    from ...session.service import COMMANDS, Taken, carry_out
+    from ...session.server.service import COMMANDS, Taken, carry_out
 
     given = handler.body()
     command: c.SessionCommand = converted(given, c.SessionCommand)

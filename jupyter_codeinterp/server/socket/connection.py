@@ -15,7 +15,7 @@ from ...base.translation import translated
 from ...notebook.live import WindowState
 from ...session.messages import Sender
 from ...session.server.manager import SessionManager, changed
-from ...session.service import COMMANDS, carry_out, is_to_session
+from ...session.server.service import COMMANDS, carry_out, is_to_session
 from ...wire import commands as c
 from ...wire.commands import NOT_ALLOWED
 from ...wire.events import with_strings
@@ -230,7 +230,7 @@ OF_WINDOWS: dict[type[Any], WindowRow] = {
     c.DraftRun: WindowRow(c.BOTH, ClientConnection.draft_run),
     c.CodeCells: WindowRow(c.BOTH, ClientConnection.code_cells),
 }
-"""The commands of a window that no other front has; the others: ``session/service.py``."""
+"""The commands of a window that no other front has; the others: ``session/server/service.py``."""
 
 
 def permissions_of(command: c.Command) -> c.Permissions:

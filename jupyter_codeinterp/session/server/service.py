@@ -11,17 +11,15 @@ CommandError.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
-from ..base.errors import CodeInterpError, CommandError
-from ..base.sentences import Sentence
-from ..wire import commands as c
-from ..wire.events import Kept
-from .messages import Does, Sender, checked, need_short
-from .session import NO_LONGER, Session
-
-if TYPE_CHECKING:
-    from .server.manager import SessionManager
+from ...base.errors import CodeInterpError, CommandError
+from ...base.sentences import Sentence
+from ...wire import commands as c
+from ...wire.events import Kept
+from ..messages import Does, Sender, checked, need_short
+from ..session import NO_LONGER, Session
+from .manager import SessionManager
 
 
 class Sent(NamedTuple):
