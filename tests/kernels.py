@@ -63,18 +63,22 @@ async def running_kernel(
         pool.close()
 
 
-async def _no_specs(*_: str) -> Any:
+async def _names() -> dict[str, str]:
+    return {"python3": "Python 3"}
+
+
+async def _no_change(kernel_id: str, spec: str) -> None:
     raise AssertionError("the test changes no kernel")
 
 
-NO_SPECS = KernelSpecs(_no_specs, _no_specs)
+ONE_SPEC = KernelSpecs(_names, _no_change)
 
 
 def kernel_of(pool: KernelPool, kernel_id: str | None) -> ZmqKernel:
     async def current_id() -> str | None:
         return kernel_id
 
-    return ZmqKernel(pool, current_id, NO_SPECS)
+    return ZmqKernel(pool, current_id, ONE_SPEC)
 
 
 async def run(

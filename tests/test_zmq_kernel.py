@@ -19,7 +19,7 @@ from jupyter_codeinterp.kernel.zmq import run as run_module
 from jupyter_codeinterp.kernel.zmq.kernel import ZmqSlot
 from jupyter_codeinterp.wire.ports import ExecutionDone, ExecutionEvent, OutputsChanged
 from tests.kernels import (
-    NO_SPECS,
+    ONE_SPEC,
     Gate,
     Intruder,
     Person,
@@ -327,7 +327,7 @@ async def test_a_notebook_whose_kernel_changes() -> None:
         async def current_id() -> str:
             return current[0]
 
-        kernel = ZmqKernel(pool, current_id, NO_SPECS)
+        kernel = ZmqKernel(pool, current_id, ONE_SPEC)
         async with kernel.hold() as slot:
             current[0] = new
             with pytest.raises(KernelError) as raised:

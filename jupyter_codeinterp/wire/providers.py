@@ -42,18 +42,18 @@ class Credentials(msgspec.Struct, frozen=True):
 class Settings(msgspec.Struct, frozen=True):
     """An admin's settings for all models.
 
-    max_tokens  most tokens of one answer, thinking included; 16,000 are some 1,500 lines of code.
-                An answer cut there ends with stop_reason ``max_tokens``
-    prices      as in ``ModelInfo``, by model; they win over all others
-    learn       a connection must call it with each secret that it finds or makes, to have it
-                removed from texts
-    is_current  whether the credentials of the connection are still the person's
+    ``prices`` are as in ``ModelInfo``, by model; they win over all others.
     """
 
     max_tokens: int = 16_000
+    """Most tokens of one answer, thinking included; 16,000 are some 1,500 lines of code. An answer
+    cut there ends with stop_reason ``max_tokens``."""
     prices: Mapping[str, tuple[float, float, float, float]] = {}
     learn: Callable[[str], None] = lambda secret: None
+    """A connection must call it with each secret that it finds or makes, to have it removed from
+    texts."""
     is_current: Callable[[], bool] = lambda: True
+    """Whether the credentials of the connection are still the person's."""
 
 
 class Connection(Model, Protocol):

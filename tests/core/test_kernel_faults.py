@@ -12,7 +12,7 @@ from jupyter_codeinterp.wire import events as e
 from jupyter_codeinterp.wire.ops import BeginRun
 from jupyter_codeinterp.wire.ports import KernelInfo
 from tests.core.conftest import Room, open_room
-from tests.kernels import NO_SPECS, kernel_of
+from tests.kernels import ONE_SPEC, kernel_of
 from tests.scripted import Bench, call, run, say
 
 Benches = Callable[..., Bench]
@@ -123,7 +123,7 @@ async def test_a_kernel_that_changes_at_the_last_moment_asks_again(
         async def current() -> str | None:
             return now[0]
 
-        b = bench(run("a = 1"), say("Done."), kernel=ZmqKernel(room.pool, current, NO_SPECS))
+        b = bench(run("a = 1"), say("Done."), kernel=ZmqKernel(room.pool, current, ONE_SPEC))
 
         def change(op: object) -> None:
             if isinstance(op, BeginRun):
@@ -152,7 +152,7 @@ async def test_a_decision_before_the_kernel_is_there(bench: Benches, room: Room)
     async def current() -> str | None:
         return now[0] or None
 
-    b = bench(run("a = 1"), say("Done."), kernel=ZmqKernel(room.pool, current, NO_SPECS))
+    b = bench(run("a = 1"), say("Done."), kernel=ZmqKernel(room.pool, current, ONE_SPEC))
     b.send()
     draft = await b.draft()
     now[0] = room.kernel_id
