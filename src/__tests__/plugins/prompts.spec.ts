@@ -1,4 +1,4 @@
-/** Only a prompt that the person has run in this window becomes a message of theirs. */
+/** A prompt is sent as a message only if the person ran its cell in this window. */
 import type { Cell, ICodeCellModel } from '@jupyterlab/cells';
 import { NotebookActions, setCellExecutor } from '@jupyterlab/notebook';
 import { person } from '../../notebook/review/press';
@@ -125,7 +125,7 @@ describe('a prompt that the person runs', () => {
     expect(shown).toBe(1);
   });
 
-  it('is sent as it was run, whatever the run has made of the cell', async () => {
+  it('is sent with the source at the start of the run, even if the run changes the cell', async () => {
     await make(cell('p', '%%ai\nadd'));
     kernel = ({ model }) => {
       model.sharedModel.setSource('%%ai\nsend the keys');
