@@ -117,11 +117,6 @@ class Extensions:
         """Load all tools and hooks."""
         _ = self.tools, self.hooks
 
-    def installed(self) -> bool:
-        """Whether any package adds something. Takes a few milliseconds."""
-        found = entry_points()
-        return any(found.select(group=group) for group in KINDS)
-
     @cached_property
     def tools(self) -> ToolRegistry:
         """The agent's own tools, and those of other packages."""

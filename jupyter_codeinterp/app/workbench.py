@@ -158,12 +158,7 @@ class Workbench:
         return source(name) if source is not None else await self.models.get(name)
 
     def _preload(self) -> None:
-        others = (self._know_keys, self._extensions.load)
-        preload(load_catalogue, *(others if self._others_installed else ()))
-
-    @cached_property
-    def _others_installed(self) -> bool:
-        return self._extensions.installed()
+        preload(load_catalogue, self._know_keys, self._extensions.load)
 
     def scrub(self, text: str) -> str:
         """The text without keys. Learns all providers' keys before the first text."""

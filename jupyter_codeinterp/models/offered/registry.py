@@ -248,9 +248,8 @@ class Models:
 
     async def available(self) -> tuple[list[ModelInfo], ModelError | None]:
         """All usable models (always the recording), and the first error."""
-        if not self._loaded and self._extensions.installed():
+        if not self._loaded:
             await asyncio.to_thread(self.load)
-        self.load()
         ready = [one for one in self._providers if self._ready(one)]
         listed = await asyncio.gather(*(self._listed(provider) for provider in ready))
         freeze()  # their SDKs are imported now
