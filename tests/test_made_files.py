@@ -106,6 +106,10 @@ def test_a_name_with_a_key_in_it_or_without_text_is_not_told(tmp_path: Path) -> 
     assert found is not None and found.files.keys() == {"sk-123.txt"}
 
 
+def is_open(path: str) -> bool:
+    return path in ("a.ipynb", "deep/c.ipynb")
+
+
 def test_many_are_counted(tmp_path: Path) -> None:
     before = scan.look(tmp_path, "")
     for n in range(MOST + 5):
@@ -116,9 +120,19 @@ def test_many_are_counted(tmp_path: Path) -> None:
 
 async def test_only_files_of_this_machine_are_looked_at(tmp_path: Path) -> None:
     here = AsyncFileContentsManager(root_dir=str(tmp_path))
-    (tmp_path / "a.ipynb").write_text("the notebook itself, which is saved meanwhile")
-    assert await scan.look_around(here, "a.ipynb") == FolderScan("", {})
-    assert await scan.look_around(ContentsManager(), "a.ipynb") is None
+    (tmp_path / "a.csv").write_text("")
+    seen = await scan.look_around(here, "a.ipynb", is_open)
+    assert seen is not None and set(seen.files) == {"a.csv"}
+    assert await scan.look_around(ContentsManager(), "a.ipynb", is_open) is None
+
+
+async def test_open_notebooks_are_saved_by_windows(tmp_path: Path) -> None:
+    here = AsyncFileContentsManager(root_dir=str(tmp_path))
+    (tmp_path / "deep").mkdir()
+    for path in ("a.ipynb", "b.ipynb", "deep/c.ipynb"):
+        (tmp_path / path).write_text("{}")
+    seen = await scan.look_around(here, "a.ipynb", is_open)
+    assert seen is not None and set(seen.files) == {"b.ipynb"}
 
 
 def test_a_manager_of_another_package_that_reads_files_here_has_a_root(tmp_path: Path) -> None:
@@ -142,7 +156,7 @@ async def test_the_event_loop_goes_on_meanwhile(
 
     loop = asyncio.get_running_loop()
     monkeypatch.setattr(scan, "look", slow)
-    around = scan.look_around(AsyncFileContentsManager(root_dir=str(tmp_path)), "a.ipynb")
+    around = scan.look_around(AsyncFileContentsManager(root_dir=str(tmp_path)), "a.ipynb", is_open)
     task = asyncio.ensure_future(around)
     await asyncio.sleep(0)
     ticked.set()

@@ -266,6 +266,9 @@ async def test_decisions_of_earlier_versions_hold(place: Place) -> None:
     [
         ({"command": "x", "env": {"A": "${NOT_THERE_AT_ALL}"}}, "no variable NOT_THERE_AT_ALL"),
         ({"command": "", "args": []}, "neither a command nor an address"),
+        ({"url": "http://127.0.0.1:1", "env": {"A": "b"}}, "no command, arguments or variables"),
+        ({"url": "http://127.0.0.1:1", "command": "run"}, "no command, arguments or variables"),
+        ({"command": "run", "headers": {"A": "b"}}, "no headers"),
         ({"command": 3}, "its entry is wrong"),
         ({"command": "x", "args": "y"}, "its entry is wrong"),
     ],

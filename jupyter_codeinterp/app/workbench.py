@@ -320,7 +320,8 @@ class NotebookWorkplace(Workplace):
         return await self._bench.skills(self._path)
 
     async def look_around(self) -> FolderScan | None:
-        return await look_around(self._bench.contents, self._path)
+        opened = self._bench.manager.notebooks.opened
+        return await look_around(*self._place, lambda path: opened(path) is not None)
 
     async def more_tools(self, untrusted: Untrusted) -> MoreTools:
         features, session = self._bench.features, self._bench.manager.sessions.get(self._session_id)

@@ -158,7 +158,9 @@ READERS = {
         f"x/{SECRET}", "", lambda c: sibling_heads(c, NOTEBOOK, ["x/"])
     ),
     "the files beside it": Reader(f"{SECRET}.txt", "", lambda c: sibling_files(c, NOTEBOOK)),
-    "the files of a turn": Reader(f"x/{SECRET}", "", lambda c: look_around(c, NOTEBOOK)),
+    "the files of a turn": Reader(
+        f"x/{SECRET}", "", lambda c: look_around(c, NOTEBOOK, NOTEBOOK.__eq__)
+    ),
     "Verify's copy": Reader("data.txt", SECRET, copies_for_verify),
     "the notebook": Reader("a.ipynb", json.dumps(book(SECRET)), reads_the_notebook),
     "Verify": Reader("a.ipynb", json.dumps(runnable()), reads_for_verify),
@@ -431,7 +433,7 @@ async def test_a_name_that_is_no_text_is_left_out(contents: Any) -> None:
     for name in (b"\xff.csv", "ä.csv".encode()):
         os.close(os.open(os.fsencode(folder) + b"/" + name, os.O_CREAT))
     assert await sibling_files(contents, NOTEBOOK) == [("ä.csv", 0)]
-    seen = await look_around(contents, NOTEBOOK)
+    seen = await look_around(contents, NOTEBOOK, NOTEBOOK.__eq__)
     assert seen is not None and set(seen.files) == {"work/deep/ä.csv"}
 
 

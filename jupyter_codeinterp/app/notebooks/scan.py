@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,16 +23,19 @@ TIMEOUT = 0.5
 IGNORED = frozenset({"__pycache__", "node_modules"})
 
 
-async def look_around(contents: Any, notebook: str) -> FolderScan | None:
-    """The files under a notebook's folder, without the notebook, listed in a thread. None if they
-    are not on this machine's disk, or too many."""
+async def look_around(
+    contents: Any, notebook: str, is_open: Callable[[str], bool]
+) -> FolderScan | None:
+    """The files under a notebook's folder, listed in a thread. Without open notebooks: windows save
+    those. None if the files are not on this machine's disk, or too many."""
     root = root_of(contents)
     if root is None:
         return None
     seen = await asyncio.to_thread(look, root, notebook.rpartition("/")[0])
     if seen is None:
         return None
-    return FolderScan(seen.root, {path: f for path, f in seen.files.items() if path != notebook})
+    files = {path: file for path, file in seen.files.items() if not is_open(path)}
+    return FolderScan(seen.root, files)
 
 
 def look(root: Path, folder: str) -> FolderScan | None:

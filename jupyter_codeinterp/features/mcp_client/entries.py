@@ -29,7 +29,7 @@ _AUTHORIZE = ("auth", "cookie", "key", "password", "secret", "session", "token")
 
 
 class ServerEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """A server as a file names it. With ``url`` nothing starts, whatever else it has."""
+    """A server as a file names it."""
 
     name: str
     digest: str
@@ -95,6 +95,10 @@ def _entry(name: str, given: Any, *, is_admins: bool) -> ServerEntry:
 def _fault(entry: ServerEntry) -> Sentence:
     if not entry.url and not entry.command:
         return Sentence("it has neither a command nor an address")
+    if entry.url and (entry.command or entry.args or entry.env):
+        return Sentence("an address takes headers, but no command, arguments or variables")
+    if entry.command and entry.headers:
+        return Sentence("a command takes variables, but no headers")
     for value in entry.values.values():
         for name in _VARIABLE.findall(value):
             if name not in os.environ:
