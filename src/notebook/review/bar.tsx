@@ -156,7 +156,6 @@ export class DraftBar extends Panel {
   private _refresh(): void {
     const { draft } = this._controls.state;
     const ready = draft.state === 'waiting' && !!this._view?.long;
-    this._early &&= !ready;
     this._controls.state = { draft, early: this._early };
     this.node.dataset.keys = ready ? 'ready' : 'early';
   }

@@ -66,9 +66,7 @@ export class Controls extends ReactWidget {
           )}
         </div>
         <div className="jp-codeinterp-hint" role="status">
-          {draft.state === 'waiting' &&
-            early &&
-            trans.__('Read the code. Shift+Enter works in a second.')}
+          {draft.state === 'waiting' && early && pressIgnored(trans)}
         </div>
         <div role="alert">{draft.failure}</div>
       </>
