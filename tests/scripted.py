@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Literal, TypeVar, Union
 
@@ -108,7 +108,7 @@ def fix(source: str, **arguments: Any) -> Callable[[ModelRequest], Message]:
 
 
 class ScriptedModel:
-    """Answers with the script's turns, in order, streamed letter by letter (in threes)."""
+    """Answers with the script's turns, in order, streamed a few letters at a time."""
 
     def __init__(self, script: Sequence[Turn], context_window: int = 200_000) -> None:
         self.script = list(script)
@@ -122,11 +122,13 @@ class ScriptedModel:
         """When set, every stream waits for it after its first piece."""
         self.pause = 0.0
         """Seconds after each piece. Code that comes at once is not shown while it comes."""
+        self.letters = 3
+        """Of a text or a string, in each piece."""
 
     async def info(self, model: str) -> ModelInfo:
         return ModelInfo(model, model, self.context_window, self.prices)
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         self.requests.append(request)
         self.replies.append(None)
         turn = self.script.pop(0)
@@ -138,7 +140,7 @@ class ScriptedModel:
         for early in fault.first:
             yield early
         message = turn if isinstance(turn, Message) else turn.message
-        for piece in islice(_pieces(message), fault.pieces):
+        for piece in islice(_pieces(message, self.letters), fault.pieces):
             yield piece
             await asyncio.sleep(self.pause)
             if self.hold is not None:
@@ -156,11 +158,11 @@ def _done(message: Message) -> ModelDone:
     return ModelDone(message, "tool_use" if calls else "end_turn", usage)
 
 
-def _pieces(message: Message) -> Iterator[ModelEvent]:
+def _pieces(message: Message, letters: int) -> Iterator[ModelEvent]:
     for index, block in enumerate(message.content):
         if isinstance(block, Text):
-            for start in range(0, len(block.text), 3):
-                yield ModelText(index, block.text[start : start + 3])
+            for start in range(0, len(block.text), letters):
+                yield ModelText(index, block.text[start : start + letters])
         elif isinstance(block, Thinking):
             yield ModelThinking(index, block.thinking)
         elif isinstance(block, ToolUse):
@@ -168,7 +170,7 @@ def _pieces(message: Message) -> Iterator[ModelEvent]:
             yield ModelToolInput(index, block.id, block.name, {})
             for name, value in block.input.items():
                 if isinstance(value, str):
-                    for end in range(3, len(value) + 3, 3):
+                    for end in range(letters, len(value) + letters, letters):
                         partial = {**shown, name: value[:end]}
                         yield ModelToolInput(index, block.id, block.name, partial)
                 shown[name] = value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from datetime import date
 from pathlib import Path
@@ -80,7 +80,7 @@ class Scripted:
     async def info(self, model: str) -> ModelInfo:
         return self._info
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         self.asked += 1
         for event in self._events:
             yield event

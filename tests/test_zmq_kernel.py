@@ -352,6 +352,26 @@ async def test_a_notebook_whose_kernel_changes() -> None:
         assert (await theirs)[1].status == "dead"
 
 
+async def test_a_notebook_whose_kernel_changes_behind_a_persons_cell() -> None:
+    async with python_and_person() as (held, person, link):
+        current = [link.kernel_id]
+
+        async def current_id() -> str:
+            return current[0]
+
+        kernel = ZmqKernel(held._pool, current_id, ONE_SPEC)
+        async with kernel.hold() as slot:
+            theirs = person.run("import time; time.sleep(1)")
+            await until(lambda: link.busy)
+            waits = asyncio.create_task(consume(slot, "print('must not run')"))
+            await asyncio.sleep(0.2)
+            current[0] = "another"
+            with pytest.raises(KernelError) as raised:
+                await waits
+            assert raised.value.code == "kernel_changed" and not slot.sent
+        await person.finished(theirs)
+
+
 async def held_id(kernel: ZmqKernel) -> str:
     async with kernel.hold() as slot:
         return slot.info.kernel_id

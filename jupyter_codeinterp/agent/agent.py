@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from ..base.errors import DocumentError, ModelError
@@ -266,29 +267,30 @@ async def _stream(turn: AgentTurn, request: ModelRequest) -> ModelDone:
     texts, said = step.texts, step.said
     open_block = -1
     call = CallUsage(request)
-    async for event in turn.model_api.stream(request):
-        if not isinstance(event, ModelRetry):
-            step.usage = call
-            call.observe(event)
-        elif step.usage is not None:
-            _count_usage(turn)
-            call = CallUsage(request)
-        if open_block in texts and getattr(event, "block", None) != open_block:
-            said[open_block] = texts.pop(open_block)
-            show(TextDone(open_block, said[open_block]))
-        if isinstance(event, ModelText):
-            open_block = event.block
-            texts[event.block] = texts.get(event.block, "") + event.text
-            show(TextDelta(event.block, event.text))
-        elif isinstance(event, ModelThinking):
-            show(ThinkingDelta(event.block, event.text))
-        elif isinstance(event, ModelToolInput):
-            preview(step, event)
-        elif isinstance(event, ModelRetry):
-            show(Retrying(event.code, as_it_is(event.message), event.delay, event.attempt))
-        elif isinstance(event, ModelDone):
-            step.reply = event
-            _count_usage(turn, event.usage)
+    async with aclosing(turn.model_api.stream(request)) as events:
+        async for event in events:
+            if not isinstance(event, ModelRetry):
+                step.usage = call
+                call.observe(event)
+            elif step.usage is not None:
+                _count_usage(turn)
+                call = CallUsage(request)
+            if open_block in texts and getattr(event, "block", None) != open_block:
+                said[open_block] = texts.pop(open_block)
+                show(TextDone(open_block, said[open_block]))
+            if isinstance(event, ModelText):
+                open_block = event.block
+                texts[event.block] = texts.get(event.block, "") + event.text
+                show(TextDelta(event.block, event.text))
+            elif isinstance(event, ModelThinking):
+                show(ThinkingDelta(event.block, event.text))
+            elif isinstance(event, ModelToolInput):
+                preview(step, event)
+            elif isinstance(event, ModelRetry):
+                show(Retrying(event.code, as_it_is(event.message), event.delay, event.attempt))
+            elif isinstance(event, ModelDone):
+                step.reply = event
+                _count_usage(turn, event.usage)
     if step.reply is None:
         raise ModelError("broken_stream", "The model's answer ended early.")
     return step.reply

@@ -45,7 +45,6 @@ from .verify import NotebookRuns, Verifier
 if TYPE_CHECKING:
     from ..kernel.wire import Process
     from ..kernel.zmq import KernelPool, ZmqKernel
-    from ..kernel.zmq.kernel import CurrentKernelId
     from ..notebook.file import FileDocument
     from ..notebook.room import ServerYDoc
     from ..session.session import Services, Session
@@ -187,20 +186,7 @@ class Workbench:
         return KernelPool(self._kernel_manager, self._gateway_process)
 
     def make_kernel(self, notebook: Callable[[], LiveNotebook]) -> Kernel:
-        async def current_id() -> str | None:
-            """The kernel of the notebook's window, or else of the server's session list."""
-            while True:
-                live = notebook()
-                # After a change of kernel, a window reports the old one for some seconds.
-                if live.kernel_id and live.kernel_id in self._kernel_manager:
-                    return live.kernel_id
-                await self.notebook_kernels.moved()
-                path = live.path
-                found = await self.notebook_kernels.of(path)
-                if path == notebook().path:
-                    return found or live.kernel_id
-
-        return self._kernel(current_id, lambda: notebook().path)
+        return self._kernel(notebook, lambda: notebook().path)
 
     async def skills(self, notebook: str) -> list[Skill]:
         """The person's skills, those with a defect too."""
@@ -208,16 +194,26 @@ class Workbench:
 
     def kernel_at(self, path: str) -> ZmqKernel:
         """The notebook's kernel, if it has one."""
+        return self._kernel(lambda: self.manager.notebooks.opened(path), lambda: path)
+
+    def _kernel(
+        self, notebook: Callable[[], LiveNotebook | None], path: Callable[[], str]
+    ) -> ZmqKernel:
+        from ..kernel.zmq import KernelSpecs, ZmqKernel
 
         async def current_id() -> str | None:
-            live = self.manager.notebooks.opened(path)
-            shown = live.kernel_id if live is not None else ""
-            return shown or await self.notebook_kernels.of(path)
-
-        return self._kernel(current_id, lambda: path)
-
-    def _kernel(self, current_id: CurrentKernelId, path: Callable[[], str]) -> ZmqKernel:
-        from ..kernel.zmq import KernelSpecs, ZmqKernel
+            """The kernel of the notebook's window, or else of the server's session list."""
+            while True:
+                live = notebook()
+                shown = live.kernel_id if live is not None else ""
+                # After a change of kernel, a window reports the old one for some seconds.
+                if shown and shown in self._kernel_manager:
+                    return shown
+                await self.notebook_kernels.moved()
+                at = path()
+                found = await self.notebook_kernels.of(at)
+                if at == path():
+                    return found or shown
 
         async def change(kernel_id: str, spec: str) -> None:
             await self.notebook_kernels.change(path(), kernel_id, spec)

@@ -56,8 +56,8 @@ async def carry_out(job: CellJob, source: str, granted: Granted | None = None) -
 
 
 async def _placed(job: CellJob) -> bool:
-    """Wait until the notebook has the draft, or set ``result``. False if the person typed into
-    it."""
+    """Wait for the notebook's answer to the draft: whether it has the model's source. If not, the
+    job has its ``result``, or the person typed into the draft."""
     placing, job.placing = job.placing, None
     if placing is None:
         return True
@@ -70,7 +70,7 @@ async def _placed(job: CellJob) -> bool:
         job.end(job.made("not_confirmed", NOT_CONFIRMED))
     elif receipt.status != "done":
         job.reject(why_not(receipt))
-    return receipt.status != "conflict"
+    return receipt.status == "done"
 
 
 async def _decide(job: CellJob, granted: Granted | None) -> None:
@@ -107,7 +107,7 @@ async def _decide(job: CellJob, granted: Granted | None) -> None:
         known = granted.decision.with_source(job.source, edited=False)
     elif job.verdict == "run" and not job.why:
         known = Decision("run", "policy", job.source)
-    elif not await _placed(job) or job.result is not None:
+    elif not await _placed(job):
         return
     decision = known or await _ask(job, said)
     job.go(CellEvent.DECIDED)

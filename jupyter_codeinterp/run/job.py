@@ -60,7 +60,7 @@ CHANGED_MEANWHILE = Sentence(
 BLOCKED = "A check of this server does not allow this run:"
 NOT_CONFIRMED = Sentence("The notebook did not confirm this change. Nothing was run.")
 MAYBE_EDITED = " The cell may already have its new source."
-HAD_EFFECTS = "The person stopped it; it may have had effects."
+HAD_EFFECTS = "It was stopped before its end; it may have had effects."
 UNRESPONSIVE = "The kernel has not reacted to the interrupt yet."
 QUEUED = (
     "It is queued in the kernel behind the person's cell and will be interrupted when it starts."
@@ -172,6 +172,8 @@ class CellJob:
         """The cell's source before the person typed."""
         self.instead: CellView | None = None
         """An empty cell that this one replaces once accepted."""
+        self.position = ""
+        """The place of a new cell in the model's words, as known when the draft opened."""
         self._after: tuple[str, ...] | None = None
         """The ids above a new cell, until it is accepted or removed."""
         self._posted = False
@@ -213,7 +215,7 @@ class CellJob:
 
     # --- in the notebook -------------------------------------------------------------
 
-    def insert(self, after: tuple[str, ...]) -> None:
+    def place_at(self, after: tuple[str, ...]) -> None:
         """Choose the place of the new cell. The notebook gets the cell with its first source."""
         self._after = after
         self.turn.notebook.placed[self.cell_id] = after

@@ -171,16 +171,18 @@ async def _execute(job: CellJob, at: RunAttempt, slot: Slot) -> ExecutionDone:
             timeout=_time_limit(job),
             looks_at=expects.asked if expects is not None else None,
         )
-        async for event in running:
-            if isinstance(event, OutputsChanged):
-                _show_outputs(job, at, event)
-            elif isinstance(event, DisplayUpdated):
-                # The updated output may be in a trusted cell.
-                data = event.data if at.is_trusted else passive_data(event.data)
-                turn.document.display(event.display_id, data, event.metadata)
-            elif isinstance(event, ExecutionDone):
-                done = event
-    except asyncio.CancelledError:
+        async with contextlib.aclosing(running) as events:
+            async for event in events:
+                if isinstance(event, OutputsChanged):
+                    _show_outputs(job, at, event)
+                elif isinstance(event, DisplayUpdated):
+                    # The updated output may be in a trusted cell.
+                    data = event.data if at.is_trusted else passive_data(event.data)
+                    turn.document.display(event.display_id, data, event.metadata)
+                elif isinstance(event, ExecutionDone):
+                    done = event
+    except BaseException:
+        # Stop, or a fault. The code may have had effects, and the result must say so.
         if slot.sent:
             job.stopped(at, await slot.stopped())
         raise

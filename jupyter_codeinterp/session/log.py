@@ -264,11 +264,11 @@ class SessionLog:
     def here(self) -> Iterator[None]:
         """Hold the session's lease, with the journal's latest state loaded.
         Raises CommandError ``held_elsewhere``, and StoreError if the journal is not writable."""
-        if not (self.task.running or self.undoing):
-            self._catch_up()
-            self.lease.take()
-            self.refresh()
         try:
+            if not (self.task.running or self.undoing):
+                self._catch_up()
+                self.lease.take()
+                self.refresh()
             yield
         finally:
             self.release_lease()
@@ -280,8 +280,8 @@ class SessionLog:
         self.need_idle()
         with self.here():
             self.undoing = True
-            self.workplace.begin_turn(-turn)
             try:
+                self.workplace.begin_turn(-turn)
                 yield
             finally:
                 self.undoing = False

@@ -349,9 +349,9 @@ async def _run(session: Session, text: str, references: tuple[Reference, ...]) -
     """Run one turn. Always publishes a ``TurnEnded``."""
     turn: AgentTurn | None = None
     cleared: list[Cleared] = []
-    session.workplace.begin_turn(session.log.replay.turns)
     try:
         session.task.begin()
+        session.workplace.begin_turn(session.log.replay.turns)
         turn = await _prepared(session)
         tools = await _tools(session, turn)
         ending = await run_turn(turn, tools, text, session.log.note, references)
@@ -389,24 +389,32 @@ async def _show_end(
     was_stopped = ending.reason == "cancelled"
     session_log.note = STOPPED_NOTE if was_stopped else not_found(session_log.replay.figures)
     session.end_explains = session.task.forced_ending is not None
-    more: dict[str, object] = {}
-    if turn is not None:
-        (files, files_left_out), _ = await asyncio.gather(
-            made_by(turn), know_variables(turn, was_stopped)
-        )
-        waiting = await session.waiting_files.end_turn(session_log.replay.turns)
-        more = {
-            "files": files,
-            "files_left_out": files_left_out,
-            "waiting_files": waiting.count,
-            "waiting": waiting.named,
-            "overlay": waiting.overlay,
-            "variables": turn.notebook.worked,
-        }
+    more = await _changes(session, turn, was_stopped) if turn is not None else {}
     ending = session.task.forced_ending or ending
     ended, window = session_log.turn_ended(ending), session.task.stopped_by
     session_log.show(msgspec.structs.replace(ended, cleared=tuple(cleared), window=window, **more))
     return ending
+
+
+async def _changes(session: Session, turn: Turn, was_stopped: bool) -> dict[str, object]:
+    """The fields of ``TurnEnded`` on what the turn changed. Empty after a fault: every turn
+    ends."""
+    try:
+        (files, files_left_out), _ = await asyncio.gather(
+            made_by(turn), know_variables(turn, was_stopped)
+        )
+    except Exception:
+        log.exception("Could not list what a turn changed")
+        return {}
+    waiting = await session.waiting_files.end_turn(session.log.replay.turns)
+    return {
+        "files": files,
+        "files_left_out": files_left_out,
+        "waiting_files": waiting.count,
+        "waiting": waiting.named,
+        "overlay": waiting.overlay,
+        "variables": turn.notebook.worked,
+    }
 
 
 async def _prepared(session: Session) -> AgentTurn:

@@ -7,7 +7,7 @@ unless the docstring says otherwise.
 from __future__ import annotations
 
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Literal, Protocol, Union
 
@@ -152,7 +152,7 @@ class Model(Protocol):
 
     async def info(self, model: str) -> ModelInfo: ...
 
-    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]: ...
+    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]: ...
 
 
 # --- the kernel ----------------------------------------------------------------------
@@ -271,7 +271,7 @@ class Slot(Protocol):
         msg_id: str,
         timeout: float | None = None,
         looks_at: dict[str, Any] | None = None,
-    ) -> AsyncIterator[ExecutionEvent]:
+    ) -> AsyncGenerator[ExecutionEvent, None]:
         """Run exactly ``source``. ``looks_at`` (``Contract.asked``): additional contents of the
         kernel's report, if the kernel makes one. Cancelling the consumer (or closing the iterator)
         interrupts the kernel; ``stopped`` then returns the end."""

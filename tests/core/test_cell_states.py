@@ -193,7 +193,7 @@ class CellJobs(RuleBasedStateMachine):
         )
         call = ToolUse("t1", "run_cell", {})
         self.job = WatchedJob(self.turn, call, "insert", "new", Sentence("A cell"))
-        self.job.insert(())
+        self.job.place_at(())
 
     # --- what happens ------------------------------------------------------------------
 

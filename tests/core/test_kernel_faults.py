@@ -210,3 +210,19 @@ async def test_in_auto_the_policy_decides_anew_for_a_kernel_that_was_restarted(
         assert await room.ran() == ["a = 1"] and b.results[0].startswith("status=ok")
         assert {one.by for one in b.of(e.DraftDecided)} == {"policy"}
         await b.session.close()
+
+
+async def test_after_a_fault_of_ours_the_result_says_that_the_code_ran(
+    bench: Benches, room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    b = bench(run("a = 1\nprint(a, flush=True)\nimport time; time.sleep(30)"), say("Done."))
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("a fault of ours")
+
+    monkeypatch.setattr(b.document, "outputs", broken)
+    assert (await b.turn()).stop_reason == "error"
+    assert b.results[0].startswith("status=interrupted")
+    assert "may have had effects" in b.results[0]
+    assert len(b.document.sources()) == 2, "its cell stays"
+    assert await room.run("print(a)") == "1\n"

@@ -300,3 +300,48 @@ async def test_what_happens_between_turns_is_told_all_the_same(
             e.NotebookMoved("other.ipynb"),
         ]
     await saved(b)
+
+
+def fails_once(b: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin, failures = b.session.workplace.begin_turn, [StoreError("locked", Sentence(LOCKED))]
+
+    def begin_turn(turn: int) -> None:
+        if failures:
+            raise failures.pop()
+        begin(turn)
+
+    monkeypatch.setattr(b.session.workplace, "begin_turn", begin_turn)
+
+
+async def test_an_undo_that_could_not_begin_can_be_made_again(
+    bench: Benches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    b = bench(run("a = 1"), say("Done."))
+    await b.turn()
+    fails_once(b, monkeypatch)
+    with pytest.raises(StoreError):
+        await b.session.reviews.undo(1)
+    await b.session.reviews.undo(1)
+    assert b.document.sources() == ["x = 20"]
+
+
+async def test_a_turn_that_could_not_begin_ends(
+    bench: Benches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    b = bench(say("Done."))
+    fails_once(b, monkeypatch)
+    ended = await b.turn()
+    assert ended.stop_reason == "error" and ended.message.startswith(LOCKED)
+    assert (await b.turn()).stop_reason == "end_turn"
+
+
+async def test_a_turn_ends_though_its_changes_cannot_be_listed(
+    bench: Benches, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def broken(*_: object) -> None:
+        raise RuntimeError("a fault of ours")
+
+    monkeypatch.setattr(sessions, "know_variables", broken)
+    b = bench(run("a = 1"), say("Done."))
+    assert (await b.turn()).stop_reason == "end_turn"
+    assert "Could not list what a turn changed" in caplog.text

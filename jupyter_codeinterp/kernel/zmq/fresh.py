@@ -101,9 +101,14 @@ class FreshKernel:
     async def run(self, source: str) -> Ran:
         if self._link is None:
             raise KernelError("no_kernel", "The kernel has not started.")
-        run = Run(self._link, source, uuid.uuid4().hex, self._timeout)
+        link, start = self._link, self._link.start
+
+        async def is_same() -> bool:
+            return link.start == start
+
+        run = Run(link, source, uuid.uuid4().hex, self._timeout)
         try:
-            async with aclosing(run.events(self._link.start)) as events:
+            async with aclosing(run.events(is_same)) as events:
                 async for _ in events:
                     pass
         except KernelError:

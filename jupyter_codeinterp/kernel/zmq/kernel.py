@@ -263,11 +263,16 @@ class ZmqSlot:
             raise KernelError("kernel_changed", "The notebook has another kernel now.")
         run = self._run = Run(self._link, source, msg_id, timeout, looks_at)
         try:
-            async with aclosing(run.events(self.info.start)) as events:
+            async with aclosing(run.events(self._is_same)) as events:
                 async for event in events:
                     yield event
         finally:
             self.close()
+
+    async def _is_same(self) -> bool:
+        """Whether the notebook still has this kernel, and this start of it."""
+        same = await self._current_id() == self.info.kernel_id
+        return same and self._link.start == self.info.start
 
     def listen_on(self, hear: Hear) -> None:
         if self._run is not None:

@@ -8,7 +8,7 @@ msg_id**, so that the journal stays true.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
 from typing import Any, Literal
 
 from ...base.errors import KernelError
@@ -100,15 +100,16 @@ class Run:
     def begun(self) -> bool:
         return self._started_at is not None
 
-    async def events(self, start: int) -> AsyncGenerator[ExecutionEvent, None]:
-        """Wait for idle, send, follow. Raises ``kernel_changed`` if the kernel restarted since
-        ``start``."""
+    async def events(
+        self, is_same: Callable[[], Awaitable[bool]]
+    ) -> AsyncGenerator[ExecutionEvent, None]:
+        """Wait for idle, send, follow. Raises ``kernel_changed`` if, after the wait, the kernel is
+        no longer the same one (``is_same``)."""
         for _ in range(ATTEMPTS):
             await self._link.settle()
-            if self._link.start != start:
-                raise KernelError(
-                    "kernel_changed", "The kernel was restarted while the code was waiting for it."
-                )
+            if not await is_same():
+                words = "The kernel was restarted or changed while the code was waiting for it."
+                raise KernelError("kernel_changed", words)
             try:
                 await self._send()
             except KernelError as error:

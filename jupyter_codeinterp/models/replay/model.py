@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import re
 import uuid
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from typing import Any, Literal, Union
 
 import msgspec
@@ -130,7 +130,7 @@ class ReplayModel:
     async def aclose(self) -> None:
         """Do nothing: a recording has no connection."""
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
         blocks = self._reply(request.messages)
         for index, block in enumerate(blocks):
             if isinstance(block, Text):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 MAX_COMMAND = 1_000_000
 """Bytes of a command, except for a snapshot (a notebook's sources and bounded outputs)."""
 MAX_ID = 2**53
+READ_AGAIN = 1.0
+"""Seconds until another try to read a journal that could not be read."""
 MAX_PERSON = 200
 """Characters of a person's name that are kept."""
 
@@ -182,18 +184,25 @@ class ClientConnection:
         session_id = session.info.session_id
         self._unfollow(session_id)
         self.send(changed(session))
-        events = session.event_log.follow(after)
-        self._followed[session_id] = asyncio.ensure_future(self._follow(session_id, events))
+        self._followed[session_id] = asyncio.ensure_future(self._follow(session_id, after))
 
-    async def _follow(self, session_id: str, events: AsyncIterator[tuple[int, bytes]]) -> None:
-        try:
-            async for seq, event in events:
-                said = msgspec.Raw(with_strings(event, translated))
-                frame = WrittenEvent(session_id, seq, said)
-                self._send_queue.post_event(self._encoder.encode(frame))
-                await self._send_queue.room()
-        except StoreError:
-            log.exception("Could not send a window more of %s", session_id)
+    async def _follow(self, session_id: str, after: int) -> None:
+        """Send the events after number ``after``, until the window leaves or the session is
+        deleted. Waits while the journal cannot be read."""
+        while True:
+            try:
+                session = self._manager.session(session_id)
+                async for seq, event in session.event_log.follow(after):
+                    said = msgspec.Raw(with_strings(event, translated))
+                    frame = WrittenEvent(session_id, seq, said)
+                    self._send_queue.post_event(self._encoder.encode(frame))
+                    after = seq
+                    await self._send_queue.room()
+            except StoreError as error:
+                log.warning("Could not send a window more of %s: %s", session_id, error.message)
+                await asyncio.sleep(READ_AGAIN)
+            except CommandError:
+                return  # It was deleted meanwhile.
 
     def _unfollow(self, session_id: str) -> None:
         task = self._followed.pop(session_id, None)

@@ -56,7 +56,7 @@ async def send(sessions: SessionManager, command: c.SendMessage, sender: Sender)
     if command.session_id:
         session = _here(sessions, command.session_id)
         if session.would(command.text, command.about) == "begin":
-            await sender.prepare(session.info.notebook)
+            session = await _prepared(sessions, command.session_id, sender)
     elif not command.text.strip():
         raise CommandError("empty_message", "The message is empty.")
     elif command.about:
@@ -93,9 +93,8 @@ async def branch(sessions: SessionManager, command: c.Branch, sender: Sender) ->
     )
     if not command.text.strip():
         raise CommandError("empty_message", "The message is empty.")
-    session = _here(sessions, command.session_id)
-    beginning = session.reviews.beginning(command.turn)
-    await sender.prepare(session.info.notebook)
+    beginning = _here(sessions, command.session_id).reviews.beginning(command.turn)
+    session = await _prepared(sessions, command.session_id, sender)
     kept: tuple[Kept, ...] = ()
     if command.undo:
         if sender.headless:
@@ -128,9 +127,8 @@ async def take_back(sessions: SessionManager, command: c.TakeBack, sender: Sende
 
 async def retry(sessions: SessionManager, command: c.Retry, sender: Sender) -> None:
     """CommandError ``busy``, ``nothing_to_retry``."""
-    session = _here(sessions, command.session_id)
-    session.need_retry()
-    await sender.prepare(session.info.notebook)
+    _here(sessions, command.session_id).need_retry()
+    session = await _prepared(sessions, command.session_id, sender)
     session.retry(sender.number)
     if sender.headless:
         session.workplace.expect_no_window()
@@ -218,6 +216,13 @@ def _here(sessions: SessionManager, session_id: str) -> Session:
     session = sessions.session(session_id)
     session.log.need_here()
     return session
+
+
+async def _prepared(sessions: SessionManager, session_id: str, sender: Sender) -> Session:
+    """The conversation, once its notebook has a kernel. That may take seconds, in which an unused
+    conversation leaves the memory, so it is looked up again."""
+    await sender.prepare(_here(sessions, session_id).info.notebook)
+    return _here(sessions, session_id)
 
 
 NOT_PUT_BACK = Sentence(

@@ -38,6 +38,8 @@ def preview(step: Step, call: ModelToolInput) -> None:
     now = asyncio.get_running_loop().time()
     if now - step.began.setdefault(call.id, now) < SHOWN_AFTER:
         return
+    if call.id not in step.jobs and next(reversed(call.partial)) != "source":
+        return  # Half of a cell's id can be the name of another cell.
     source = source.replace("\r\n", "\n").rstrip("\r")
     job = opened(step, tool, call.id, call.partial, source)
     if job is not None:

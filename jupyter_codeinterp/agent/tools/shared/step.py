@@ -80,7 +80,8 @@ def opened(
     title = as_it_is(tool.label) or title_so_far(given_title, source)
     job = CellJob(turn, ToolUse(call_id, tool.name, {}), kind, cell_id, title, old_source)
     if kind != "edit":
-        job.insert(turn.notebook.above(spot.after) if spot.after else ())
+        job.position = so_far(given, "position") or ""
+        job.place_at(turn.notebook.above(spot.after) if spot.after else ())
         job.replace_empty(spot.instead)
     return open_draft(step, job)
 

@@ -67,6 +67,11 @@ async def write(
         not_started(step, call, words)
         return
     add_notes(step, call, spot[1])
+    early = step.jobs.get(call.id)
+    if early is not None and (early.cell_id != cell_id if cell_id else early.position != position):
+        # It opened before the model had named the place.
+        early.remove()
+        del step.jobs[call.id]
     job = opened(step, tool_of(step, call), call.id, call.input, source)
     if job is None:
         raise RuntimeError(f"{call.name} has no draft")
