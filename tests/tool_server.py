@@ -89,6 +89,7 @@ class Server:
         if name == "hang":
             return
         if name == "die":
+            print(given.get("text", ""), file=sys.stderr, flush=True)
             os._exit(3)
         if name == "flood":
             while True:
@@ -105,7 +106,7 @@ class Server:
         if "values" in self.how:
             content = [{"type": "text", "text": "x", "_meta": {"a": [1] * 200_000}}]
         if name == "error":
-            send({"id": number, "error": {"code": -32000, "message": "Broken"}})
+            send({"id": number, "error": {"code": -32000, "message": given.get("text", "Broken")}})
             return
         send({"id": number, "result": {"content": content}})
 

@@ -51,9 +51,18 @@ def tool_for(source: ToolServers, name: str, tool: OutsideTool, untrusted: Untru
     async def work(step: Step, call: ToolUse, given: dict[str, Any]) -> None:
         turn = step.turn
 
-        def end(status: Status, words: Sentence = NONE, **more: Any) -> None:
+        def end(
+            status: Status, words: Sentence = NONE, theirs: str = "", is_error: bool | None = None
+        ) -> None:
+            """``theirs``: the server's text, which is data. ``words`` may quote it for a person."""
             step.results[call.id] = turn.results.make(
-                call, status, words, title=title, summary=words, **more
+                call,
+                status,
+                words.changed(lambda _: "") if theirs else words,
+                title=title,
+                summary=words,
+                is_error=is_error,
+                quoted=turn.untrusted.quoted(theirs) if theirs else "",
             )
 
         if is_refused(step, call):
@@ -65,12 +74,12 @@ def tool_for(source: ToolServers, name: str, tool: OutsideTool, untrusted: Untru
             end("interrupted", CUT_OFF)
             answer = await source.call(tool, given)
         except ToolServerError as error:
-            end(_STATUS.get(error.code, "not_started"), error.message, is_error=True)
+            theirs = turn.untrusted.inert(error.message.arguments.get("words", ""))
+            end(_STATUS.get(error.code, "not_started"), error.message, theirs, is_error=True)
             return
         outputs = await asyncio.to_thread(outputs_of, answer, turn.untrusted.scrub)
         seen = await turn.results.see(outputs)
-        text = turn.untrusted.quoted(seen.text) if seen.text else ""
-        end("error" if answer.is_error else "ok", quoted=text)
+        end("error" if answer.is_error else "ok", theirs=seen.text)
 
     return Tool(
         name,
