@@ -48,11 +48,14 @@ LONGEST_DESCRIPTION = 1_000
 """Characters of a description in a request."""
 LONGEST_SCHEMA = 8_000
 """Characters of a schema."""
+LONGEST_NAME = 300
+"""Characters of a tool's own name. A card shows it whole, above the arguments."""
 MOST_PARAMETERS = 50
 LONGEST_MODEL_NAME = 60
 """Characters of the model's name for a tool. The Messages API allows 64; a number may follow."""
 SPEAKS = Sentence("its description or its schema gives the model orders")
 TOO_LONG = Sentence("its schema has more than {limit:,} characters", limit=LONGEST_SCHEMA)
+NAME_TOO_LONG = Sentence("its name has more than {limit:,} characters", limit=LONGEST_NAME)
 _PARAMETER = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 """A parameter's name, as the Messages API allows."""
 _TYPES = ("object", "array", "string", "number", "integer", "boolean")
@@ -86,6 +89,8 @@ class OutsideTool(NamedTuple):
     @property
     def fault(self) -> Sentence:
         """Why conversations do not get it; "" if they do."""
+        if len(self.tool) > LONGEST_NAME:
+            return NAME_TOO_LONG
         if len(self.schema) > LONGEST_SCHEMA:
             return TOO_LONG
         return SPEAKS if signs(self.told, 1) else Sentence()
