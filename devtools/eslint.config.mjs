@@ -11,6 +11,7 @@ export default defineConfig([
     'lib',
     'coverage',
     'docs/_build',
+    '.packages',
     '.venv',
     'jupyter_codeinterp',
     'ui-tests/playwright-report',
