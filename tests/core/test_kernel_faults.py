@@ -218,7 +218,7 @@ async def test_after_a_fault_of_ours_the_result_says_that_the_code_ran(
     b = bench(run("a = 1\nprint(a, flush=True)\nimport time; time.sleep(30)"), say("Done."))
 
     def broken(*_: object) -> None:
-        raise RuntimeError("a fault of ours")
+        raise RuntimeError("broken for this test")
 
     monkeypatch.setattr(b.document, "outputs", broken)
     assert (await b.turn()).stop_reason == "error"

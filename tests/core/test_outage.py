@@ -339,7 +339,7 @@ async def test_a_turn_ends_though_its_changes_cannot_be_listed(
     bench: Benches, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def broken(*_: object) -> None:
-        raise RuntimeError("a fault of ours")
+        raise RuntimeError("broken for this test")
 
     monkeypatch.setattr(sessions, "know_variables", broken)
     b = bench(run("a = 1"), say("Done."))
