@@ -17,6 +17,7 @@ from jupyter_codeinterp.kernel.zmq import ZmqKernel
 from jupyter_codeinterp.kernel.zmq import link as link_module
 from jupyter_codeinterp.kernel.zmq import run as run_module
 from jupyter_codeinterp.kernel.zmq.kernel import ZmqSlot
+from jupyter_codeinterp.kernel.zmq.run import Run
 from jupyter_codeinterp.wire.ports import ExecutionDone, ExecutionEvent, OutputsChanged
 from tests.kernels import (
     ONE_SPEC,
@@ -170,6 +171,28 @@ async def test_an_aborted_request_is_sent_again() -> None:
         assert text(last(events)) == "ours\n"
         await until(lambda: person.has(intruder.msg_id, "error"))
         await until(lambda: person.has(msg_id, "execute_input"))
+
+
+async def test_code_that_the_kernel_refused_counts_as_not_sent() -> None:
+    async with python_and_person() as (held, person, link):
+
+        async def current_id() -> str:
+            refused = any(run is not None and run._was_aborted() for run in runs())
+            return "another" if refused else link.kernel_id
+
+        def runs() -> list[Run | None]:
+            return [held_slot._run for held_slot in slots]
+
+        slots: list[ZmqSlot] = []
+        kernel = ZmqKernel(held._pool, current_id, ONE_SPEC)
+        async with kernel.hold() as slot:
+            slots.append(slot)
+            intruder = Intruder(link, person, "import time; time.sleep(0.3); 1 / 0")
+            with pytest.raises(KernelError) as raised:
+                await consume(slot, "print('must not run')")
+            assert raised.value.code == "kernel_changed" and not slot.sent
+            await until(lambda: person.has(intruder.msg_id, "error"))
+        assert "print('must not run')" not in person.sources()
 
 
 async def test_stopped_before_it_began_it_ends_as_soon_as_it_begins(gate: Gate) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from ..base.errors import DocumentError, ModelError
@@ -267,7 +266,7 @@ async def _stream(turn: AgentTurn, request: ModelRequest) -> ModelDone:
     texts, said = step.texts, step.said
     open_block = -1
     call = CallUsage(request)
-    async with aclosing(turn.model_api.stream(request)) as events:
+    async with contextlib.aclosing(turn.model_api.stream(request)) as events:
         async for event in events:
             if not isinstance(event, ModelRetry):
                 step.usage = call

@@ -74,6 +74,8 @@ async def run_in_kernel(job: CellJob, at: RunAttempt) -> ExecutionDone | None:
             elif await _begin(job, at):
                 return await _execute(job, at, slot)
     except KernelError as error:
+        if job.result is not None:
+            return None  # The code had been sent, and the result says so.
         if error.code == "kernel_changed":
             _back_to_draft(job, at)
         else:

@@ -193,6 +193,13 @@ class SessionLog:
         if replay.unfinished and not self.info.held:
             self._end_unfinished()
 
+    def _learn_settings(self) -> None:
+        """Take over what a person has set on another server."""
+        stored = self.store.get(self.session_id)
+        if stored is not None:
+            chosen = {"title": stored.title, "model": stored.model, "mode": stored.mode}
+            self.info = msgspec.structs.replace(self.info, **chosen)
+
     def _learn_holder(self) -> None:
         self.info = msgspec.structs.replace(self.info, held=self.store.holder(self.session_id))
 
@@ -231,16 +238,17 @@ class SessionLog:
         busy = self.task.running or self.undoing
         if busy or self.deferred or self.deferred.given_up == GONE:
             return
-        held = self.info.held
+        before = self.info
         if self.deferred.given_up or self.store.last_seq(self.session_id) != self.events.last_seq:
             self.deferred = DeferredWrites(self.journal_failed)
             self.events.catch_up(self.deferred)
+            self._learn_settings()
             self._load()
         else:
             self._learn_holder()
             if self.replay.unfinished and not self.info.held:
                 self._end_unfinished()
-        if self.info.held != held:
+        if self.info != before:
             self._changed()
 
     async def close(self) -> None:

@@ -33,7 +33,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 
 class Credentials(msgspec.Struct, frozen=True):
     """The key and address that a person entered. The key is sent only to ``url``, where it was
-    tested. None means the environment's or provider's value."""
+    tested. None: they entered none, see ``Provider.connect``."""
 
     key: Union[str, None] = None
     url: Union[str, None] = None
@@ -51,9 +51,10 @@ class Settings(msgspec.Struct, frozen=True):
     prices: Mapping[str, tuple[float, float, float, float]] = {}
     learn: Callable[[str], None] = lambda secret: None
     """A connection must call it with each secret that it finds or makes, to have it removed from
-    texts."""
+    texts. Not with the credentials' key, which is removed while it is the person's."""
     is_current: Callable[[], bool] = lambda: True
-    """Whether the credentials of the connection are still the person's."""
+    """Whether the credentials of the connection are still the person's. ``stream`` checks it before
+    each request, and raises ModelError if they are not."""
 
 
 class Connection(Model, Protocol):
@@ -75,8 +76,10 @@ class Provider:
     label: str
     connect: Callable[[Credentials, Settings], Connection]
     """Makes the connection, in a worker thread: before the first request, and again when a person
-    has changed the credentials. May import heavy modules, and raise ModelError. For a None in the
-    credentials, use the provider's variables."""
+    has changed the credentials. May import heavy modules, and raise ModelError.
+
+    Without a ``url`` in the credentials, use ``home``. Without a ``key``, use the variables' key
+    only if ``key_variable(url)`` names one: it belongs to no other address."""
     default_model: str = ""
     key_variables: tuple[str, ...] = ()
     """Environment variables that may hold its key. Their values are removed from all text that

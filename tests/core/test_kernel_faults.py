@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from jupyter_codeinterp.base.errors import ModelError
+from jupyter_codeinterp.base.errors import KernelError, ModelError
 from jupyter_codeinterp.kernel.zmq import ZmqKernel, link
+from jupyter_codeinterp.kernel.zmq import run as run_module
 from jupyter_codeinterp.wire import events as e
 from jupyter_codeinterp.wire.ops import BeginRun
 from jupyter_codeinterp.wire.ports import KernelInfo
@@ -226,3 +227,16 @@ async def test_after_a_fault_of_ours_the_result_says_that_the_code_ran(
     assert "may have had effects" in b.results[0]
     assert len(b.document.sources()) == 2, "its cell stays"
     assert await room.run("print(a)") == "1\n"
+
+
+async def test_a_kernel_that_is_lost_after_the_code_ran(
+    bench: Benches, room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def lost(*_: object, **__: object) -> None:
+        raise KernelError("kernel_dead", "The kernel is gone.")
+
+    monkeypatch.setattr(run_module, "replace_unusable", lost)
+    b = bench(run("a = 1"), say("Done."))
+    assert (await b.turn()).stop_reason == "end_turn"
+    assert b.results[0].startswith("status=interrupted")
+    assert "may have had effects" in b.results[0]

@@ -294,3 +294,17 @@ async def test_a_lease_is_renewed_and_given_back(
     await b.ended()
     await at_rest(b.session)
     assert beat() == []
+
+
+async def test_a_title_stays_when_the_other_server_continues(
+    bench: Benches, store: SqliteStore, open_other: Callable[[Bench], Other]
+) -> None:
+    b = bench(say("One."))
+    await b.turn()
+    other = open_other(b)
+    b.session.rename("Sales by region")
+    await at_rest(b.session)
+    await other.turn(say("Two."))
+    stored = store.get(b.info.session_id)
+    assert stored is not None and stored.title == "Sales by region"
+    assert other.told[-1].title == "Sales by region"

@@ -120,6 +120,7 @@ class Run:
                 yield event
             if not self._was_aborted():
                 break
+            self.sent = False  # The kernel has run nothing of it.
         if self._cause != "dead":
             asked = _payload(self._reply, "ask_exit")
             exits = any(not each.get("keepkernel") for each in asked)
